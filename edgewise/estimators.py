@@ -35,6 +35,8 @@ except ImportError:
     class ClusterMixin:  # type: ignore[no-redef]
         """Stands in for that of scikit-learn where it is not installed."""
 
+        fit: Any
+
         def fit_predict(self, X, y=None):
             """Fit, and return the labels."""
             return self.fit(X).labels_
@@ -342,7 +344,7 @@ def _graph_of_distances(X):
 
     if issparse(X):
         graph = Graph.from_scipy(X, directed=False, weight=True)
-        if len(graph.weights) and graph.weights.min() < 0:
+        if graph.weights is not None and graph.weights.min(initial=0) < 0:
             raise GraphError("a distance is negative; take the absolute values, or another metric")
         return graph
     if not np.allclose(X, X.T):

@@ -790,7 +790,9 @@ class Graph(Representation):
             from edgewise.ingest import edges as building
 
             with arrays.guard(self.device):
-                self._edges = building.edges_from_rows(*self._rows, self.directed)
+                self._edges = building.edges_from_rows(
+                    self._rows[0], self._rows[1], self._rows[2], self.directed
+                )
         return self._edges
 
     def _csr(self):

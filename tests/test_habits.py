@@ -3,7 +3,7 @@
 import inspect
 import pickle
 from copy import copy
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import pytest
@@ -43,18 +43,20 @@ def test_an_argument_that_is_misspelt_is_suggested(name):
 
 def test_options_of_methods_and_readers_are_suggested(tmp_path):
     graph = ew.Graph.from_edges([0, 1], [1, 2])
+    components: Any = ew.connected_components  # type checkers know that the calls are wrong
+    bfs: Any = ew.bfs
     cases = [
-        (lambda: ew.connected_components(graph, threshold=0.9), "did you mean thresholds?"),
-        (lambda: ew.connected_components(graph, treshold=0.9), "did you mean thresholds?"),
-        (lambda: ew.connected_components(graph, iteration=3), "did you mean iterations?"),
-        (lambda: ew.connected_components(graph, rounds=3), "auto has no option 'rounds'; name method='"),
+        (lambda: components(graph, threshold=0.9), "did you mean thresholds?"),
+        (lambda: components(graph, treshold=0.9), "did you mean thresholds?"),
+        (lambda: components(graph, iteration=3), "did you mean iterations?"),
+        (lambda: components(graph, rounds=3), "auto has no option 'rounds'; name method='"),
         (lambda: ew.read("a.csv", treshold=0.9), "did you mean threshold?"),
         (lambda: ew.read("a.csv", sources="a"), "did you mean source?"),
         (lambda: ew.Graph.from_frame({}, directd=True), "did you mean directed?"),
         (lambda: ew.Graph.from_edges([0], [1], self_loop="drop"), "did you mean self_loops?"),
         (lambda: ew.partition(graph, 2, imbalanc=1), "did you mean imbalance?"),
         (lambda: ew.partition(graph, 2, vertex_weight=1), "did you mean vertex_weights?"),
-        (lambda: ew.bfs(graph, 0, cut_off=1), "did you mean cutoff?"),
+        (lambda: bfs(graph, 0, cut_off=1), "did you mean cutoff?"),
     ]
     for call, words in cases:
         with pytest.raises(OptionError) as caught:
@@ -63,8 +65,9 @@ def test_options_of_methods_and_readers_are_suggested(tmp_path):
 
 
 def test_an_unknown_argument_is_a_type_error_too():
+    components: Any = ew.connected_components
     with pytest.raises(TypeError) as caught:
-        ew.connected_components(None, nothing=1)
+        components(None, nothing=1)
     assert isinstance(caught.value, EdgewiseError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
@@ -145,6 +148,7 @@ def test_components_are_a_sequence_of_clusters():
     assert [ids.tolist() for ids in result] == [["b", "c"], ["a", "e"], ["d"]]
     assert result[-1].tolist() == ["d"] and result[np.int64(0)].tolist() == ["b", "c"]
     assert "a" in result and "z" not in result and result
+    wrong: Any
     for wrong, error in ((3, IndexError), (-4, IndexError), ("a", TypeError), (True, TypeError)):
         with pytest.raises(error):
             result[wrong]

@@ -220,9 +220,9 @@ def _count(wanted, graph, progress, places):
     if wanted.kind is ESTIMATE:
         return edgewise.estimate_cycles(graph.to(places["device"]), wanted.length, **wanted.sampling)
     if wanted.kind is CLUSTERING:
-        result = edgewise.clustering(graph, **places)
-        result.average  # noqa: B018 -- computed in this step, not in that of the report
-        return result
+        found = edgewise.clustering(graph, **places)
+        found.average  # noqa: B018 -- computed in this step, not in that of the report
+        return found
     options = {"method": wanted.method, "schedule": wanted.schedule, "force": wanted.yes}
     options |= {"count_directions": wanted.count_directions, "progress": progress}
     result = edgewise.cycle_counts(graph, wanted.length, **options, **places)

@@ -64,7 +64,7 @@ def add(app, name, summary):
     for family in edgewise.generate.__all__:
         make = getattr(edgewise.generate, family)
         if callable(make):
-            summary_of_family = _plain(inspect.getdoc(make).partition("\n")[0])
+            summary_of_family = _plain((inspect.getdoc(make) or "").partition("\n")[0])
             how = {"help": summary_of_family, "epilog": help_text.ending([EXAMPLES[family]], DOCUMENTATION)}
             families.command(family.replace("_", "-"), cls=help_text.Command, **how)(_subcommand(make))
     app.add_typer(families, name=name, help=summary)
@@ -139,7 +139,8 @@ def _output_options(make):
 def _parameter_texts(docstring):
     """Text of each name in the section "Parameters" of a numpydoc docstring."""
     section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+|\Z)", docstring, re.DOTALL)
-    texts, names = {}, []
+    texts: dict[str, str] = {}
+    names: list[str] = []
     for line in section.group(1).splitlines() if section else ():
         if line.startswith(" "):
             for name in names:

@@ -14,6 +14,8 @@ CONTEXT = {"help_option_names": ["-h", "--help"]}
 class _Help:
     """Part of a command: it shows its ``epilog`` as it is written, and no type beside a switch."""
 
+    epilog: str | None
+
     def get_params(self, ctx):
         """Return the options; switches have an empty metavar, since typer shows ``<bool>`` otherwise."""
         parameters = super().get_params(ctx)

@@ -149,8 +149,9 @@ def _press(number, frame):
 
 
 def _send_again(number):
-    if hasattr(signal, "pthread_kill"):  # wakes a main thread that waits
-        signal.pthread_kill(main_thread().ident, number)
+    thread = main_thread().ident
+    if thread is not None and hasattr(signal, "pthread_kill"):  # wakes a main thread that waits
+        signal.pthread_kill(thread, number)
     else:
         interrupt_main(number)
 

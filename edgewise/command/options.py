@@ -4,7 +4,7 @@ import inspect
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +19,7 @@ def _about_input(*names, **how):
 
 
 #: Paths remain text, since ``Path`` would take a slash out of ``s3://``; shells still complete their names.
-_PATH = {"allow_dash": True}
+_PATH: dict[str, Any] = {"allow_dash": True}
 
 Input = Annotated[
     str,
@@ -178,7 +178,7 @@ def with_reading(function):
             reading["weight"] = False
         return function(reading={name: v for name, v in reading.items() if v is not None}, **given)
 
-    how = {"kind": inspect.Parameter.KEYWORD_ONLY, "default": None}
+    how: dict[str, Any] = {"kind": inspect.Parameter.KEYWORD_ONLY, "default": None}
     columns = [inspect.Parameter(option, annotation=READING[name], **how) for option, name in named.items()]
     return with_parameters(subcommand, [*own, *columns])
 

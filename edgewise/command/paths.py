@@ -219,7 +219,7 @@ def _from_sources(wanted, graph):
 
 def _all_pairs(wanted, graph, where, progress):
     """All pairs; at Ctrl-C say what is kept."""
-    so_far = []
+    so_far: list[int] = []
 
     def note(done, blocks):
         so_far[:] = done, blocks

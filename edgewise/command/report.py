@@ -53,10 +53,10 @@ def head(frame, count, file=None):
     widths = [max(map(len, column)) for column in columns]
     text = [isinstance(column[0].as_py(), str) for column in frame.columns if len(column)]
     for row in zip(*columns):
-        cells = (
+        padded = (
             c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, text or [True] * len(widths))
         )
-        say("  ".join(cells).rstrip(), file)
+        say("  ".join(padded).rstrip(), file)
     if count > frame.num_rows:
         say(f"... {count - frame.num_rows:,} more rows", file)
 

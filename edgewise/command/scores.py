@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import edgewise
 from edgewise.command import report
@@ -81,7 +81,7 @@ class Scores(NamedTuple):
         if self.one_to_one is not None:
             return self._best_links(graph, method, **where)
         if self.max_size is None:
-            own = {} if self.thresholds is None else {"thresholds": self.thresholds}
+            own: dict[str, Any] = {} if self.thresholds is None else {"thresholds": self.thresholds}
             return edgewise.connected_components(graph, **own, method=method, **where)
         if method != "auto":
             raise OptionError(f"--method {method} is not for --max-size, which cuts a spanning forest")

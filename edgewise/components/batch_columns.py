@@ -63,7 +63,7 @@ def batch_columns(left, right, names):
     if None not in kinds and kinds[0] != kinds[1]:
         held = " and ".join(f"{name} are {kind}" for name, kind in zip(names, kinds))
         raise GraphError(f"{held}; convert one of them to the other")
-    return BatchColumns(*columns, kinds[0] or kinds[1])
+    return BatchColumns(columns[0], columns[1], kinds[0] or kinds[1])
 
 
 def is_single(value) -> bool:
@@ -100,8 +100,10 @@ def _typed_columns(columns, names):
     ]
     if pa.types.is_decimal(joint) or pa.types.is_integer(joint):
         whole = (np.asarray(one) if is_integer_column(one) else one for one in plain)
-        return BatchColumns(*(np.ascontiguousarray(one) for one in whole), "integers")
-    return BatchColumns(*map(as_ordered_bytes, plain), describe(joint), joint)
+        left, right = map(np.ascontiguousarray, whole)
+        return BatchColumns(left, right, "integers")
+    left, right = map(as_ordered_bytes, plain)
+    return BatchColumns(left, right, describe(joint), joint)
 
 
 def _kind_of(column):

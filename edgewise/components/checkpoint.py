@@ -35,7 +35,7 @@ def save_state(path, facts, arrays):
     arrays = {"facts": np.frombuffer(text, np.uint8), **arrays}
     found = np.frombuffer(_checksum(arrays).encode(), np.uint8)
     with atomic_write(path) as part, writing(path), open(part, "wb") as file:
-        np.savez(file, **arrays, **{CHECKSUM: found})
+        np.savez(file, **(arrays | {CHECKSUM: found}))
 
 
 def load_state(path, damaged):

@@ -364,7 +364,7 @@ class ContractedStream(StoredStream):
         if plan.ids != "dense":
             needed = f"{argument('memory')} needs ids that are numbers from 0 on, and at most 8 for each row"
             raise OptionError(f"{needed}; number them, or leave it out")
-        end = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
+        end: Any = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
         dtype = np.dtype(index_type(end))
         width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
         if end > width * MOST_RANGES:

@@ -207,7 +207,7 @@ def find_giant(vertices, parent):
     device = arrays.device_of(parent)
     winner, n_set = arrays.zeros(1, np.int64, device), arrays.zeros(1, np.int64, device)
     words = vertices // WORD_BITS + 1, FILTER_WORDS
-    giant = Giant(*(arrays.empty(count, np.uint32, device) for count in words), n_set)
+    giant = Giant._make([*(arrays.empty(count, np.uint32, device) for count in words), n_set])
     vote(VOTERS, parent, vertices, winner)
     mark_outside(words[0], parent, winner, giant.outside, width=WARP_WIDTH)
     fold(FILTER_WORDS, giant)

@@ -62,7 +62,7 @@ def order_of(vertices, sources, targets):
     where, nearby = arrays.device_of(sources), int(vertices * CLOSE)
     if where == "cpu":  # without a loop that would have to be compiled
         probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
-        pairs = (np.int64([ends[probes], ends[probes + 1]]) for ends in (sources, targets))
+        pairs = (np.array([ends[probes], ends[probes + 1]], np.int64) for ends in (sources, targets))
         steps = [abs(after - before) for before, after in pairs]
         counts = [int(np.count_nonzero(step <= limit)) for limit in (0, nearby) for step in steps]
     else:

@@ -32,6 +32,7 @@ class EdgeStream:
     """
 
     _FORMAT_NAME = ""
+    n_vertices: Any  # a property of each stream
 
     def __init__(self, n_vertices=None):
         self._limit = None if n_vertices is None else as_count(n_vertices)
@@ -123,10 +124,10 @@ class EdgeStream:
         facts, state = load_state(path, DAMAGED)
         with damage_reported(path, DAMAGED):
             if facts[cls._FORMAT_NAME] != FORMAT:
-                found = (
+                problem = (
                     f"is of another version of edgewise (format {facts[cls._FORMAT_NAME]!r}, not {FORMAT})"
                 )
-                raise FileError(path, f"{found}; load it with that version")
+                raise FileError(path, f"{problem}; load it with that version")
             kind, edges, limit = (facts[name] for name in ("kind", "edges", "limit"))
             labels = state["labels"]
             check_labels(labels)

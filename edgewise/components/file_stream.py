@@ -164,7 +164,7 @@ def stream_components(
 
         check_options((devices, merge), every)
         how = {"device": device or "cpu", "checkpoint": checkpoint}
-        wanted = memory, None if output is None else Output(os.fspath(output))
+        wanted = memory, None if output is None else Output(os.fsdecode(output))
         with nullcontext(client) if client is not None else ThreadPoolExecutor(1) as workers:
             stream = sharded_stream(wanted, path, reading, n_vertices, client=workers, **how)
             result = stream.run(reporter())
@@ -233,7 +233,7 @@ class FileStream:
             raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
         self.team, self.every = team, every
         self.merge = choose_label_merge(team) if merge == "auto" else merge
-        check_path(path)
+        path = check_path(path)
         if checkpoint is not None:
             check_readable_again(path, "checkpoint")
         with ExitStack() as copies:
@@ -244,11 +244,12 @@ class FileStream:
         facts = self.shards.facts
         #: Whether edgewise wrote this graph with vertex numbers, including isolated vertices.
         self.numbered = facts is not None and bool(facts["numbered"])
-        if self.numbered:
+        if facts is not None and self.numbered:
             self.n_vertices = facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
         #: File and row where reading begins, and the plan, if it is known beforehand.
-        self.begin, self.plan = (0, 0), None
+        self.begin = 0, 0
+        self.plan: Any = None
         self.stopping = False
         #: The Arrow type in which the ids come out, or ``None``: as they are numbered.
         self.ids_type: Any = None
@@ -314,7 +315,7 @@ class FileStream:
         n_rows = self._prepare(pairs)
         workers = self.workers
         try:
-            if saved is not None:
+            if self.checkpoint is not None and saved is not None:
                 with self.checkpoint.report_damage():
                     self._resume(pairs, *saved)
             self._read_in_thread(pairs, attempt, n_rows, progress)
@@ -415,12 +416,12 @@ class FileStream:
                     pairs.add(batch)
                 self.position = part, row + batch.num_rows
                 if self.checkpoint is not None and monotonic() - saved_at >= self.every:
-                    self._save(pairs, attempt)
+                    self._save(self.checkpoint, pairs, attempt)
                     saved_at = monotonic()
         finally:
             batches.close()
         if self.checkpoint is not None:
-            self._save(pairs, attempt)
+            self._save(self.checkpoint, pairs, attempt)
 
     def _next(self, batches, pairs, attempt):
         """The next batch; if a file cannot be read, the state so far is saved."""
@@ -431,14 +432,14 @@ class FileStream:
             raise
         except Exception:
             if self.checkpoint is not None and pairs.rows > self.resumed:
-                self._save(pairs, attempt)
+                self._save(self.checkpoint, pairs, attempt)
             raise
 
-    def _save(self, pairs, attempt):
+    def _save(self, checkpoint, pairs, attempt):
         with timer("checkpoint"):
             facts = {"position": self.position, "rows": pairs.rows, "edges": self.edges}
             facts |= {"attempt": attempt, "ids": type(pairs.ids).__name__}
-            self.checkpoint.save(facts, {**self.workers.state(), **pairs.ids.state()})
+            checkpoint.save(facts, {**self.workers.state(), **pairs.ids.state()})
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
@@ -476,8 +477,11 @@ class StreamedPairs(PairBatches):
     batch_rows = BATCH_ROWS
 
     def __init__(self, schema, names, stream):
-        super().__init__(schema, PairColumns(*names, None, stream.columns["where"], stream.columns["null"]))
-        self.stream, self.ids = stream, None
+        super().__init__(
+            schema, PairColumns(names[0], names[1], None, stream.columns["where"], stream.columns["null"])
+        )
+        self.stream = stream
+        self.ids: Any = None
 
     def _take(self, batch):
         left, right = (batch.column(name) for name in self.id_columns)

@@ -76,7 +76,7 @@ class DenseIds:
             self.workers.join((np.zeros(0, np.uint32),) * 2, self.n_vertices - 1)
             return self.workers.labels(last=True), None
         labels, marks = self.workers.labels(last=True), self.has_self_loop
-        self.has_self_loop = None
+        del self.has_self_loop
         return compact_ids(labels, _resize(marks, len(labels)), self.dtype)
 
     def state(self):
@@ -106,7 +106,7 @@ class SparseIds:
     def finish(self):
         """Return the labels of the ids in ascending order, and the ids."""
         labels, ids = self.workers.labels(last=True), self.numbers.ids()
-        self.numbers = None
+        del self.numbers
         order = np.argsort(ids)
         ids, labels = ids[order], labels[order]
         smallest = np.empty(len(ids), labels.dtype)
@@ -129,7 +129,7 @@ class StringIds:
     """Strings that are numbered in order of appearance; ``expected`` rows, or 0 if unknown."""
 
     def __init__(self, workers, kinds, expected):
-        self.workers, self.numbers = workers, ColumnNumbers(*kinds, expected)
+        self.workers, self.numbers = workers, ColumnNumbers(kinds[0], kinds[1], expected)
 
     def join(self, left, right, row_of):
         columns = np.empty(len(left), np.uint32), np.empty(len(right), np.uint32)

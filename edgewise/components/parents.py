@@ -125,7 +125,8 @@ class StreamWorkers:
     def __init__(self, team, merge="auto"):
         self.team, self.merge = team, merge
         self.parents = [Parents(device) for device in team.devices]
-        self.batches, self.errors = Queue(len(team)), []
+        self.batches: Queue = Queue(len(team))
+        self.errors: list[BaseException] = []
         self.n_threads = threads.count()
         several = self.parents if len(team) > 1 else ()
         self.threads = [Thread(target=self._work, args=(parents,), daemon=True) for parents in several]

@@ -77,8 +77,8 @@ def unite_crossing(part, parent, sources, targets, ranges):
     n_crossing = np.uint64(ranges.listed[base])
     if n_crossing < np.uint64(ranges.room):
         for item in range(base + np.uint64(1), base + n_crossing + np.uint64(1)):
-            edge = np.uint64(ranges.listed[item])
-            union(parent, sources[edge], targets[edge])
+            crossing = np.uint64(ranges.listed[item])
+            union(parent, sources[crossing], targets[crossing])
     else:
         for edge in range(np.uint64(ranges.edges[part]), np.uint64(ranges.edges[part + 1])):
             union(parent, sources[edge], targets[edge])

@@ -19,6 +19,7 @@ from edgewise.primitives import histogram
 from edgewise.result import Result, cached_array, check_column, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow
@@ -124,8 +125,13 @@ class Components(ClusterResult):
     def __contains__(self, id: Any) -> bool:
         return id in self.graph
 
-    # With __iter__, pandas.DataFrame(result) would be a table of the members, rather than an error.
-    def __getitem__(self, number: int) -> np.ndarray | pyarrow.Array:
+    # With __iter__, pandas.DataFrame(result) would be a table of the members, rather than an error.  Python
+    # iterates by __getitem__, which type checkers do not know.
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[np.ndarray | pyarrow.Array]: ...
+
+    def __getitem__(self, number: int | np.integer) -> np.ndarray | pyarrow.Array:
         """The ids in a component, in vertex order; the components are in the order of the roots."""
         if not is_number(number, whole=True):
             raise TypeError(f"components are numbered by integers, not by {type(number).__name__}")

@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import cycle
 from os import cpu_count
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,8 @@ class HostPipeline:
     def __init__(self, parent, segment_edges=SEGMENT_EDGES):
         self.parent, self.segment_edges = parent, segment_edges
         self.device = arrays.device_of(parent)
-        self.kind, self.capacity, self.buffers, self.pool = None, 0, None, None
+        self.kind, self.capacity, self.pool = None, 0, None
+        self.buffers: Any = None
         self.copy_stream, self.join_stream = streams.Stream(self.device), streams.Stream(self.device)
 
     def __del__(self):
@@ -208,5 +210,5 @@ def solve_by_segments(graph, team, merge="auto"):
     if not edges:
         device = min(team.devices, key=arrays.free_memory)
         raise arrays.out_of_memory(bytes_needed(graph.n_vertices, MIN_SEGMENT_EDGES), device)
-    columns = (arrays.move(column, "cpu") for column in (graph.sources, graph.targets))
-    return components_by_segments(graph.n_vertices, *columns, team, edges, merge)
+    sources, targets = (arrays.move(column, "cpu") for column in (graph.sources, graph.targets))
+    return components_by_segments(graph.n_vertices, sources, targets, team, edges, merge)

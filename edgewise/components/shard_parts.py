@@ -81,7 +81,8 @@ class PartOfStream:
         paths = own if own[0] == first else [first, *own]
         team = device_team(arrays.resolve(how["device"]))
         super().__init__(paths, dict(how["columns"]), how["n_vertices"], team)  # type: ignore[call-arg]
-        self.begin, self.plan, self.how = (len(paths) - len(own), 0), Plan(*how["plan"]), how
+        self.begin, self.how = (len(paths) - len(own), 0), how
+        self.plan: Plan = Plan(*how["plan"])
         self.numbered = how["all_occur"]
         self.target: Any = None
 

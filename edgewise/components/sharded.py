@@ -70,6 +70,7 @@ class ShardedStream:
     first_task: Any = staticmethod(components_part)
     merge_task: Any = staticmethod(merged_part)
     last_part: Any = Part
+    shards: Any  # of the stream
 
     def __init__(self, path, columns, n_vertices=None, *, client, device="cpu", checkpoint=None):
         check_readable_again(path, "client")
@@ -271,7 +272,8 @@ def parts_together(parts, slots):
 
 def groups_of(sizes, wanted):
     """Divide shards of some sizes, in order, into at most ``wanted`` groups of about the same size."""
-    groups, start, before, total = [], 0, 0, sum(sizes)
+    groups: list[list[int]] = []
+    start, before, total = 0, 0, sum(sizes)
     for position, size in enumerate(sizes):
         before += size
         if before * wanted >= total * (len(groups) + 1) or position == len(sizes) - 1:

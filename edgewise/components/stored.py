@@ -190,7 +190,7 @@ class StoredStream(ShardedComponents):
         from edgewise.ingest.arrow import ColumnNumbers
 
         kind = None if orders is None else ColumnNumbers(*pairs.kinds).kind
-        given = {"ids": (orders, kind, self.ids_type), "output": tuple(self.output)}
+        given: dict[str, Any] = {"ids": (orders, kind, self.ids_type), "output": tuple(self.output)}
         how = self._last_how(folder, names, how, orders, plan)
         name = f"{how['attempt']}-labels"
         task = Task(name, labelled, given | {"parts": names, "how": how}, "the last merge")
@@ -212,7 +212,8 @@ class StoredStream(ShardedComponents):
         if begun is None:
             begun = {"part": os.urandom(8).hex()}
             folder.keep("output", begun)
-        lasts, done = self.given_folder is not None, {}
+        lasts = self.given_folder is not None
+        done: dict = {}
         with timer("write shards"), new_folder(self.output.folder, begun["part"], lasts=lasts) as part:
 
             def write(shards):

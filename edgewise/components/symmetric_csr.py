@@ -53,7 +53,10 @@ class SymmetricCSR(_Fields):
         bins = _bins(lengths)
         if len(bins) == 1:
             return [(bins[0][0], every_row)]
-        return [(width, _rows_between(lengths, *limits, every_row)) for width, *limits in reversed(bins)]
+        return [
+            (width, _rows_between(lengths, above, longest, every_row))
+            for width, above, longest in reversed(bins)
+        ]
 
 
 def _rows_between(lengths, above, longest, like):

@@ -96,7 +96,8 @@ class ThresholdComponents(ClusterResult):
             finest = self.at(self.thresholds[-1])
             sizes = arrays.zeros(n, self.labels.dtype, device)
             sizes[finest.roots] = finest.sizes().astype(sizes.dtype)
-            itself, found = arrays.namespace(device).arange(n, dtype=self._labels.dtype), []
+            itself = arrays.namespace(device).arange(n, dtype=self._labels.dtype)
+            found: list[tuple[int, int]] = []
             for level in range(len(self.thresholds) - 1, -1, -1):
                 labels = self._labels[level]
                 if level + 1 < len(self.thresholds):

@@ -119,7 +119,7 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
 
 def _weighted_edges(graph):
     """The edge list of the graph, with its weights."""
-    *ends, weights = graph.sources, graph.targets, graph.weights
+    ends, weights = (graph.sources, graph.targets), graph.weights
     if weights is None:
         remedy = f"give {argument('weight')} an array with a number for each edge"
         raise GraphError(f"the graph has no weights that {argument('thresholds')} could apply to; {remedy}")

@@ -270,8 +270,8 @@ def _check_names(old, labels, name):
     try:
         same = pc.equal(given.cast(expected.type), expected)
     except pa.ArrowInvalid:
-        kinds = f"column {CLUSTER!r} of {old.name} holds {given.type}, column {old.id_column!r} {ids.type}"
-        raise GraphError(f"{kinds}; clusters are named by the id of a member") from None
+        held = f"column {CLUSTER!r} of {old.name} holds {given.type}, column {old.id_column!r} {ids.type}"
+        raise GraphError(f"{held}; clusters are named by the id of a member") from None
     row = same.index(False).as_py()
     if row >= 0:
         shown = [

@@ -8,11 +8,11 @@ from edgewise.errors import VerificationError
 
 def oracle(vertices, sources, targets):
     """Label every vertex with the smallest vertex of its component, by depth-first search: a list."""
-    neighbours = [[] for _ in range(vertices)]
+    neighbours: list[list[int]] = [[] for _ in range(vertices)]
     for source, target in zip(sources, targets, strict=True):
         neighbours[source].append(target)
         neighbours[target].append(source)
-    labels = [None] * vertices
+    labels: list[int | None] = [None] * vertices
     for start in range(vertices):
         stack = [start] if labels[start] is None else []
         while stack:

@@ -9,7 +9,7 @@ from edgewise.device import arrays, each, store
 @each
 def check_row(vertex, offsets, neighbours, flag):
     """Set the flag if a row does not ascend strictly, or has the vertex itself."""
-    last = -1
+    last = np.int64(-1)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other = np.int64(neighbours[entry])
         if other <= last or other == vertex:

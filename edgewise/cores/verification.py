@@ -10,7 +10,7 @@ from edgewise.errors import VerificationError
 def oracle(vertices, sources, targets):
     """Core number of every vertex, by removing vertices with fewer than ``k`` neighbours again and again."""
     pairs = {(u, v) for u, v in zip(sources, targets, strict=True) if u != v}
-    neighbours = {v: set() for v in range(vertices)}
+    neighbours: dict[int, set[int]] = {v: set() for v in range(vertices)}
     for u, v in pairs:
         neighbours[u].add(v)
         neighbours[v].add(u)

@@ -224,14 +224,15 @@ def _count_prepared(graph, request, device):
         return None
     if name == "auto":
         name = planning.choose(METHODS, length, (device,))
-    if METHODS[name].prepare is None:
+    prepare = METHODS[name].prepare
+    if prepare is None:
         return None
     with timer("rank"):
         ranked = ranked_of(graph)
     with timer("plan"):
         graph.cached(("fits", length), lambda: planning.check_fits(ranked, length))
         most = planning.LONG * planning.GPU_SPEED
-        kept = graph.cached(("prepared", name), lambda: METHODS[name].prepare(ranked, most))
+        kept = graph.cached(("prepared", name), lambda: prepare(ranked, most))
     if kept is None:
         return None
     with timer("count"):

@@ -427,21 +427,22 @@ class _Count:
     def _counts(self, worker, device):
         job, n_queued = self.job, 0 if device == "cpu" else self.n_queued
         solver = job.start(moved(job.ranked, device), arrays.move(job.tasks.order, device))
-        stream, queued, since = streams.current(device) if n_queued else None, deque(), perf_counter()
+        stream, since = streams.current(device) if n_queued else None, perf_counter()
+        queued: deque = deque()
         while not self.stopped and (run := job.dealer.take(worker)) is not None:
             if not queued:
                 since = perf_counter()
             solver.count(*run)
             queued.append((run, stream.record() if stream else None))
             if len(queued) > n_queued:
-                since = self._finish(worker, device, *queued.popleft(), since)
+                since = self._finish(worker, device, since, *queued.popleft())
         while queued:
-            since = self._finish(worker, device, *queued.popleft(), since)
+            since = self._finish(worker, device, since, *queued.popleft())
         counts = solver.counts
         arrays.synchronize(device)
         return counts
 
-    def _finish(self, worker, device, run, event, since):
+    def _finish(self, worker, device, since, run, event):
         """Wait for a run (for all of the device without an event), report it, and return the time."""
         event.synchronize() if event else arrays.synchronize(device)
         now, job = perf_counter(), self.job

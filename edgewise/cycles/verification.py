@@ -21,7 +21,7 @@ def count_by_hand(n, sources, targets, length):
     From every vertex all paths over larger vertices are walked; a path of ``length`` vertices whose ends are
     neighbours is a cycle, met once in each direction at its smallest vertex.
     """
-    neighbours = [set() for _ in range(n)]
+    neighbours: list[set[int]] = [set() for _ in range(n)]
     for source, target in zip(sources, targets, strict=True):
         if source != target:
             neighbours[source].add(int(target))

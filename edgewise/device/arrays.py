@@ -42,7 +42,7 @@ def gpu_of(arguments):
             gpu = gpu_of(value)
             if gpu is not None:
                 return gpu
-        elif type(value) not in _NUMBERS and getattr(value, "ndim", 0):
+        elif type(value) not in _NUMBERS and getattr(value, "ndim", None):
             return _cuda_device(value.data.device_id)
     return None
 

@@ -46,7 +46,7 @@ def by_class(function):
     def choose(record, *arguments):
         return dispatch(record.instance_class)
 
-    call.of, call.dispatch = of, dispatch
+    vars(call).update(of=of, dispatch=dispatch)
     overload_on_cpu(call, strict=False)(choose)
     overload_on_cuda(call, strict=False)(choose)
     return call

@@ -248,7 +248,7 @@ def _append_words(words, arguments, device_id):
 
     An array is passed as meminfo, parent, items, item size, data, shape and stride.
     """
-    kinds = []
+    kinds: list = []
     for value in arguments:
         if type(value) is int:
             words.append(value)
@@ -366,12 +366,20 @@ def _numba_type(kind):
 
 def entry_name(text):
     """Name of the one kernel in a PTX text."""
-    return re.search(r"\.entry\s+([\w$]+)", text).group(1)
+    return _in_ptx(r"\.entry\s+([\w$]+)", text).group(1)
 
 
 def n_parameters(text):
     """Number of parameters of the one kernel in a PTX text."""
-    return re.search(r"\.entry[^{]*?\(([^)]*)\)", text).group(1).count(".param")
+    return _in_ptx(r"\.entry[^{]*?\(([^)]*)\)", text).group(1).count(".param")
+
+
+def _in_ptx(pattern, text):
+    """The first match of a pattern in a PTX text."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise DeviceError("this version of numba-cuda makes other PTX; set EDGEWISE_PUBLIC_ONLY=1")
+    return found
 
 
 def label_of(capability) -> str:
@@ -406,8 +414,8 @@ def _for_driver(text):
 
     driver = cupy.cuda.runtime.driverGetVersion()
     newest = driver // 1000 - 4, driver % 1000 // 10
-    major, minor = map(int, re.search(r"\.version (\d+)\.(\d+)", text).groups())
-    if (major, minor) <= newest:
+    version = _in_ptx(r"\.version (\d+)\.(\d+)", text)
+    if (int(version[1]), int(version[2])) <= newest:
         return text
     return re.sub(r"\.version \d+\.\d+", f".version {newest[0]}.{newest[1]}", text, count=1)
 

@@ -314,7 +314,8 @@ class RecordCalls:
     def __call__(self, *arguments):
         if self.takes_records is False:
             return self.dispatcher(*arguments)
-        classes, values = [], []
+        classes: list[type] = []
+        values: list = []
         _flatten(arguments, classes, values)
         try:
             key = *classes, _fingerprint(tuple(values))

@@ -9,6 +9,7 @@ On the CPU and in the simulator all operations run immediately and in order.
 
 from functools import cache
 from threading import local
+from typing import Any
 
 import numpy as np
 
@@ -41,10 +42,10 @@ class Stream:
 
     def __init__(self, device):
         self.device, self.stream = device, None
+        self.guard: Any = None  # entered with the stream
         if device != "cpu" and not SIMULATED:
             with arrays.on(device):
                 self.stream = _cupy_cuda().Stream(non_blocking=True)
-        self.guard = None
 
     def __enter__(self):
         if self.stream is not None:

@@ -54,7 +54,7 @@ def _widths(watch, name):
     selected = watch.components(name, graph, method="auto")
     thread = None
     for width in WIDTHS:
-        counted = {}
+        counted: dict = {}
         solve = watch.clocked(partial(_solve, graph, width, counted))
         timing = watch.time(name, f"propagate, rows={width}", solve)
         thread = thread or timing["ms"]

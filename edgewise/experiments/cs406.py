@@ -141,7 +141,7 @@ def _published(watch, table, case):
     if case.name not in watch.files and watch.size != "paper":
         return None
     known = next((known for known in ("amazon", "dblp") if known in case.name.lower()), None)
-    return PUBLISHED[table].get(known, {}).get(case.length)
+    return PUBLISHED[table].get(known or "", {}).get(case.length)
 
 
 def _row(watch, case, way, published):

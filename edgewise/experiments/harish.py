@@ -120,7 +120,7 @@ def devices_of(watch):
 
 
 def _table(watch, name, title, source, graphs, published, across="vertices"):
-    before = {}
+    before: dict[tuple, tuple] = {}
     rows = [row for key in watch.wanted(*graphs) for row in _rows(watch, key, *graphs[key], before=before)]
     series = curves(rows, across, "ms", lambda row: f"{row['search']} {row['method']}, {row['device']}")
     heading = "mean degree" if across == "degree" else across
@@ -137,7 +137,8 @@ def _rows(watch, name, make, *shape, before):
         graph = original.to(device)
         for search, (call, methods) in SEARCHES.items():
             for method in methods:
-                key, outcome = (search, method, device), {}
+                key = (search, method, device)
+                outcome: dict = {}
                 if (device != "cpu" and method in ON_CPU) or not affordable(before, key, entries):
                     continue
                 run = _run(call, graph, source, method, outcome)
@@ -172,7 +173,7 @@ def _run(call, graph, source, method, outcome):
 
 def all_pairs(watch):
     """Figure 6: all pairs over the number of vertices."""
-    before = {}
+    before: dict[tuple, tuple] = {}
     names = {f"pairs-{n}": n for n in PAIRS_VERTICES[watch.size]}
     rows = [row for name in watch.wanted(*names) for row in _pairs_rows(watch, name, names[name], before)]
     title = "All pairs of random graphs of degree 6, weights 1 to 10"
@@ -191,7 +192,7 @@ def _pairs_rows(watch, name, n, before):
     for device in devices_of(watch):
         graph = original.to(device)
         for method, run, sources, work in _pairs_runs(graph, device):
-            outcome = {}
+            outcome: dict = {}
             if not affordable(before, (method, device), work):
                 continue
             run = partial(run, outcome)

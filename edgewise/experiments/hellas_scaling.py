@@ -197,7 +197,7 @@ def _host_link(watch, name):
     bytes_sent = sum(column.nbytes for column in columns)
     for count in watch.counts():
         team = watch.first(count)
-        solve = partial(components_by_segments, graph.n_vertices, *columns, team)
+        solve = partial(components_by_segments, graph.n_vertices, columns[0], columns[1], team)
         run = watch.clocked(lambda solve=solve: solve()[0], team.devices)
         host = watch.time(name, f"from the host, {count} devices", run)["ms"]
         yield {

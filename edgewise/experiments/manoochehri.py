@@ -7,6 +7,7 @@ device more, the CPU.  What transactions cost by themselves is in :mod:`~edgewis
 """
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def measured(watch, name, make, scipy=False):
     """Times of the ways to find the forest of one graph, and the abort rate of its transactions."""
     graph = watch.graph(name, make)
     row = {"vertices": graph.n_vertices, "edges": graph.n_edges}
-    last = {}
+    last: dict[str, Any] = {}
 
     def run(graph, method):
         def find():

@@ -52,7 +52,9 @@ def divided(graph, k, preset, last):
 
 def measured(watch, name, k):
     """A row: both presets on one graph."""
-    graph, last, times = watch.graph(name, lambda: generated(name, watch)), {}, {}
+    graph = watch.graph(name, lambda: generated(name, watch))
+    last: dict = {}
+    times: dict[str, float] = {}
     for preset in ("default", PRESET):
         run = partial(divided, graph, k, preset, last)
         times[preset] = watch.time(f"{name}, balance", f"partition({k}, preset={preset})", run)["ms"]

@@ -1,7 +1,9 @@
 """Figures that the documents print in their text; their diagrams are pictures without numbers."""
 
+from typing import Any
+
 #: Hellås (2018), 6.3.3: by how many percent Hook is slower than Rem, by graph and number of GPUs.
-HOOK_SLOWER = {
+HOOK_SLOWER: dict[str, dict[int, float]] = {
     "hugebubbles-00000": {1: 269, 2: 97},
     "hugebubbles-00010": {1: 63},
     "hugebubbles-00020": {1: 50},
@@ -47,7 +49,7 @@ HARISH_ON_GPU = {"BFS": "20-50", "SSSP": "70"}
 HARISH_PAIRS = {"floyd-warshall-simple": "3", "harish in turn": "17"}
 #: CS406, Tables 1 to 5: seconds by graph and length, in Table 1 also by number of threads.
 #: ``gpus`` were four, two of them faster; with them went 28 threads in the last two tables.
-CS406 = {
+CS406: dict[str, dict[str, Any]] = {
     "threads": {
         "amazon": {
             3: {1: 0.603501, 2: 0.310298, 4: 0.156428, 8: 0.0786051, 16: 0.0402396},

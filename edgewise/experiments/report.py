@@ -104,7 +104,7 @@ def shown(value):
 
 def curves(rows, x, y, by):
     """Series of a :class:`Figure`: by label ``by(row)``, the points ``(row[x], row[y])``."""
-    series = {}
+    series: dict[str, list] = {}
     for row in rows:
         if row.get(y) is not None:
             series.setdefault(by(row), []).append((row[x], row[y]))

@@ -21,7 +21,7 @@ __all__ = ["read", "write"]
 
 @front
 def read(
-    path: str | PathLike | BinaryIO | list,
+    path: str | bytes | PathLike | BinaryIO | list | tuple,
     *,
     source: str | int | Sequence[str | int] | None = None,
     target: str | int | Sequence[str | int] | None = None,

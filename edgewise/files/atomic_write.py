@@ -216,5 +216,7 @@ def writing(path):
     try:
         yield
     except OSError as error:
-        reason = REMEDIES.get(error.errno, f"cannot be written ({error.strerror or error}); write elsewhere")
+        reason = REMEDIES.get(
+            error.errno or 0, f"cannot be written ({error.strerror or error}); write elsewhere"
+        )
         raise FileError(path, " ".join(reason.split())) from error

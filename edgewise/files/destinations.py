@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import remote
@@ -62,12 +63,13 @@ def name_of(path) -> str:
     return "standard output" if is_standard_output(path) else os.fsdecode(path)
 
 
-def check_destination(path) -> None:
-    """Raise an error unless something can be written to ``path``, as far as its type shows."""
+def check_destination(path) -> Any:
+    """The path, or stream, after a check that something can be written to it; bytes are decoded."""
     if isinstance(path, io.TextIOBase):
         raise OptionError(f"{name_of(path)} is opened as text; open it in binary mode ('wb')")
     if not (isinstance(path, str | bytes | os.PathLike) or is_open(path)):
         raise OptionError(f"{argument('path')} is a {type(path).__name__}, no path; give the name of a file")
+    return os.fsdecode(path) if isinstance(path, bytes) else path
 
 
 @contextmanager
@@ -164,16 +166,16 @@ class _Terminal(io.RawIOBase):
 def sink(part, path, compression):
     """Open ``part`` for writing, compressed, unless it is open; a terminal shows what is written to it."""
     with nullcontext(part) if is_open(part) else open(part, "wb") as file:
-        file = _Terminal(file) if _is_terminal(file) else file
+        to: Any = _Terminal(file) if _is_terminal(file) else file
         if compression is None:
-            yield Sink(file, path)
+            yield Sink(to, path)
         elif compression == "xz":
             import lzma
 
-            with lzma.open(file, "wb") as stream:
+            with lzma.open(to, "wb") as stream:
                 yield Sink(stream, path)
         else:
             import pyarrow as pa
 
-            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression) as stream:
+            with pa.CompressedOutputStream(pa.PythonFile(to, mode="w"), compression) as stream:
                 yield Sink(stream, path)

@@ -128,7 +128,7 @@ def _read_with_isolated(source, layout: Layout, error: FileError) -> Edges:
 
 def _single_ids(source, layout, first):
     """Ids of the rows from line ``first`` on, if each is one integer, else ``None``."""
-    ids = []
+    ids: list[int] = []
     with source.open() as stream:
         for _, block in whole_lines(stream, first - 1):
             for line in block.split(b"\n"):

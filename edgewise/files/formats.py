@@ -318,7 +318,7 @@ def write(thing, path, name=None) -> None:
     """Write a graph, a result or a table to a file; see :func:`edgewise.write`."""
     from edgewise.graph import Graph
 
-    check_destination(path)
+    path = check_destination(path)
     if is_folder(path):
         from edgewise.files.to_store import write_folder
 

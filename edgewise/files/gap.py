@@ -52,7 +52,7 @@ def _header(source, start):
 def _array(source, stream, count, kind):
     check_memory(count * np.dtype(kind).itemsize, f"{count:,} numbers need")
     array = np.empty(count, np.dtype(kind).newbyteorder("<"))
-    space = memoryview(array).cast("B") if count else memoryview(b"")
+    space = array.data.cast("B") if count else memoryview(b"")
     while space:
         taken = stream.readinto(space)
         if not taken:

@@ -131,7 +131,7 @@ def _copied(path):
         stream = sys.stdin
         if stream is None or stream.closed:
             raise FileError(name, "is closed; send data to it, or name a file")
-        opened = nullcontext(getattr(stream, "buffer", stream))
+        opened: Any = nullcontext(getattr(stream, "buffer", stream))
     elif hasattr(path, "read"):
         opened = nullcontext(path)
     else:

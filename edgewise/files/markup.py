@@ -82,7 +82,9 @@ def read_gml(source, options) -> Edges:
 
 def _gml_items(text, refusal):
     """Items of GML text as nested lists of key, value and position."""
-    items, enclosing, key = [], [], None
+    items: list = []
+    enclosing: list = []
+    key = None
     for token in TOKEN.finditer(text):
         word = token[0]
         if word[0] == "#":

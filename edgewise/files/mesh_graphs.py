@@ -58,7 +58,7 @@ def _pairs(faces, owners, n_nodes):
     """Pairs of the owners of equal faces."""
     base = n_nodes + 1
     if base ** faces.shape[1] < 1 << 63:
-        key = reduce(lambda key, column: key * base + column + 1, faces.T, 0)
+        key = reduce(lambda key, column: key * base + column + 1, faces.T, np.zeros(len(faces), np.int64))
         order = np.argsort(key)
         change = np.diff(key[order]) != 0
     else:

@@ -113,7 +113,7 @@ def _of_edgewise(arrays, form, options):
     vertices, directed = int(shape[0]), bool(shape[1]) or bool(options.directed)
     check_room(vertices)
     weights = arrays.get("weights") if options.weight is not False else None
-    given = {"weights": weights, "directed": directed}
+    given: dict[str, Any] = {"weights": weights, "directed": directed}
     if form[0] == "offsets":
         graph = Graph.from_csr(*(arrays[name] for name in form), **given)
         if graph.n_vertices != vertices:

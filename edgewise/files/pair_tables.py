@@ -9,7 +9,8 @@ import os
 from contextlib import closing
 from functools import partial
 from glob import glob
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 from edgewise.cached_property import cached_property
 from edgewise.device import threads
@@ -75,6 +76,7 @@ def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
 
 def parts_of(path):
     """Files of a path, a list of paths, a pattern or a folder, at least one."""
+    parts: list | None
     if isinstance(path, list | tuple):
         parts = [part for one in path for part in parts_of(one)]
     elif os.path.isdir(path):
@@ -114,20 +116,21 @@ def _is_shown(part, folder):
     return not (any(name.startswith((".", "_")) for name in inside) or part.is_dir())
 
 
-def is_part(path: Path) -> bool:
+def is_part(path: PurePath) -> bool:
     """Whether a file in a folder of tables is one of them, by its name."""
     suffix = path.suffix.lower()
-    return (Path(path.stem).suffix.lower() if suffix in SUFFIXES else suffix) in PARTS
+    return (PurePath(path.stem).suffix.lower() if suffix in SUFFIXES else suffix) in PARTS
 
 
 def _gather(parts, how, progress, wanted, records):
     """Edges, ids and count of the pairs in all parts, and the rows that were left out without a value."""
-    pairs = schema = None
+    pairs: Any = None
+    schema = None
     known = None if records is None else records.known_ids()
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
-            stored = table_of(source, *how, schema)
+            stored = table_of(source, how[0], how[1], schema)
             if wanted.weight is not None and isinstance(stored, TextTable):
                 stored.expect_numbers(wanted.weight)
             table = with_joined(stored, wanted[:2])

@@ -37,7 +37,9 @@ def write_row_groups(tables, stream, options):
 
     ``options`` are those of :func:`pyarrow.parquet.write_table`.
     """
-    waiting, footers, position = deque(), [], len(MAGIC)
+    waiting: deque = deque()
+    footers: list[tuple] = []
+    position = len(MAGIC)
     workers = min(threads.count(), MOST_AT_ONCE)
     pool, encode = ThreadPoolExecutor(workers, "edgewise-encode"), partial(_encoded, options=options)
     stream.write(MAGIC)
@@ -76,7 +78,8 @@ def _append(file, stream, position, footers):
 
 def _joined(footers):
     """The footer of a file with the row groups of all files."""
-    groups, rows = [], 0
+    groups: list[bytes] = []
+    rows = 0
     for footer, distance in footers:
         fields = {number: (kind, start) for number, kind, start, _ in _fields(footer, 0)}
         rows += value_at(footer, fields[ALL_ROWS][1], INTEGERS[0])[0]

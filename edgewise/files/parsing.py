@@ -39,7 +39,8 @@ def parse_text(stream, options, skip=0, *, quotes=None, change=None, watch=None)
     import pyarrow as pa
 
     workers = pa.cpu_count()
-    pool, waiting = ThreadPoolExecutor(workers, "edgewise-parse"), deque()
+    pool = ThreadPoolExecutor(workers, "edgewise-parse")
+    waiting: deque = deque()
 
     def tables(most):
         while len(waiting) > most:

@@ -7,7 +7,7 @@ one by one.  A quoted field over several lines that has no end, or goes on behin
 refused: most likely one stray quote has opened it, and it holds the rows up to the next one.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def whole_rows(blocks, quotes: Quotes, longest: int):
 
 
 def _has_quote(piece):
-    text = piece.obj if isinstance(piece, memoryview) else piece
+    text: Any = piece.obj if isinstance(piece, memoryview) else piece
     return text.find(b'"', 0, len(piece)) >= 0
 
 

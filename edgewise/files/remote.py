@@ -153,7 +153,8 @@ def _place(address):
         from aiohttp import ClientTimeout
 
         options["client_kwargs"] = {"trust_env": True, "timeout": ClientTimeout(total=None, **PATIENCE)}
-    return Place(address, *url_to_fs(address, **options), True)
+    system, path = url_to_fs(address, **options)
+    return Place(address, system, path, True)
 
 
 def _place_by_arrow(address, scheme):

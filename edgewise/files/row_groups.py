@@ -132,8 +132,8 @@ class PairFiles:
                 ranges.append(integer_range(path, signed) if whole else None)
         if None in ranges:
             return rows, None, None
-        ranges = [one for one in ranges if one]
-        return rows, min((one[0] for one in ranges), default=0), max((one[1] for one in ranges), default=-1)
+        ends = [one for one in ranges if one]
+        return rows, min((one[0] for one in ends), default=0), max((one[1] for one in ends), default=-1)
 
     def first_schema(self):
         """Schema of the first file by the first attempt that its beginning fits; there may be no row."""
@@ -159,18 +159,19 @@ class PairFiles:
         ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded at once.  ``after`` is
         the number of the first file, and the rows of it that are skipped.
         """
-        pool, waiting = ThreadPoolExecutor(workers, "edgewise-decode"), deque()
+        pool = ThreadPoolExecutor(workers, "edgewise-decode")
+        waiting: deque = deque()
         try:
             for piece in self._pieces(pairs.columns, attempt, after):
                 waiting.append((piece, pool.submit(piece.read) if piece.whole else None))
                 if len(waiting) > workers + 1:
-                    yield from self._batches_of(*waiting.popleft(), pairs)
+                    yield from self._batches_of(pairs, *waiting.popleft())
             while waiting:
-                yield from self._batches_of(*waiting.popleft(), pairs)
+                yield from self._batches_of(pairs, *waiting.popleft())
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _batches_of(self, piece, made, pairs):
+    def _batches_of(self, pairs, piece, made):
         """The batches of a piece, decoded or being decoded."""
         with reading(self.paths[piece.part], passing=Mismatch):
             if piece.schema is not None:

@@ -73,8 +73,10 @@ class Source:
     """
 
     def __init__(self, path):
-        self.path, self.style = os.fspath(path), getattr(path, "style", TextStyle())
-        self.sep, self.decimal, self.encoding = self.style
+        self.path = os.fspath(path)
+        self.style: TextStyle = getattr(path, "style", TextStyle())
+        self.sep, self.decimal = self.style.sep, self.style.decimal
+        self.encoding: str | None = self.style.encoding
         with reading(self.path):
             self.size = _regular_size(self.path)
             with open(self.path, "rb") as file:
@@ -212,16 +214,17 @@ def native(path):
 
 
 def check_path(path):
-    """The path or paths, or objects to read from, after a check of their types."""
-    for one in path if isinstance(path, list | tuple) else [path]:
-        if isinstance(one, list | tuple):
-            check_path(one)
-        elif not (isinstance(one, str | bytes | os.PathLike) or hasattr(one, "read")):
-            is_table = isinstance(one, dict) or hasattr(one, "__arrow_c_stream__")
-            is_long = is_table or len(repr(one)) >= MAX_SHOWN
-            given = f"a {type(one).__name__}" if is_long else argument("path", one)
-            problem = f"{given} is no path; give a file, folder or pattern, or a list of them"
-            raise OptionError(problem + "; Graph.from_frame takes tables" * is_table)
+    """The path or paths, or objects to read from, after a check of their types; bytes are decoded."""
+    if isinstance(path, list | tuple):
+        return [check_path(one) for one in path]
+    if isinstance(path, bytes):
+        return os.fsdecode(path)
+    if not (isinstance(path, str | os.PathLike) or hasattr(path, "read")):
+        is_table = isinstance(path, dict) or hasattr(path, "__arrow_c_stream__")
+        is_long = is_table or len(repr(path)) >= MAX_SHOWN
+        given = f"a {type(path).__name__}" if is_long else argument("path", path)
+        problem = f"{given} is no path; give a file, folder or pattern, or a list of them"
+        raise OptionError(problem + "; Graph.from_frame takes tables" * is_table)
     return path
 
 
@@ -334,7 +337,8 @@ def read_ahead(items, meanwhile=lambda: None):
     The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item, and
     the thread closes a generator.  While the first item is made, ``meanwhile`` is called.
     """
-    made, stopped = Queue(AHEAD), []
+    made: Queue = Queue(AHEAD)
+    stopped: list[bool] = []
     thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)
     thread.start()
     try:
@@ -361,10 +365,12 @@ def read_in_parallel(pieces, workers, meanwhile=lambda: None):
     ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
     threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.
     """
-    pool, waiting, stopped = ThreadPoolExecutor(workers, "edgewise-ahead"), deque(), []
+    pool = ThreadPoolExecutor(workers, "edgewise-ahead")
+    waiting: deque = deque()
+    stopped: list[bool] = []
     try:
         for number, piece in enumerate(pieces):
-            made = Queue(AHEAD_IN_PIECE)
+            made: Queue = Queue(AHEAD_IN_PIECE)
             waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
             if number + 1 == workers:
                 meanwhile()

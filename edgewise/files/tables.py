@@ -135,7 +135,7 @@ def read_json(source, options, parts=None):
 def _pairs(path, columns, options):
     """Read the chosen columns of a table."""
     unweighted = options.weight is None and options.source is None and columns.alone
-    wanted = PairColumns(*columns[:3], options.where, options.null, unweighted)
+    wanted = PairColumns._make([*columns[:3], options.where, options.null, unweighted])
     directed = options.directed
     if directed is None and options.source is None:
         directed = _direction(path if isinstance(path, list) else [path])
@@ -151,7 +151,8 @@ def _direction(parts):
     """Whether edgewise wrote all parts from directed graphs; an error if it wrote only some of them so."""
     found: dict = {}
     for part in parts:
-        source, metadata = Source(part), {}
+        source = Source(part)
+        metadata: dict = {}
         if source.head.startswith(tuple(MAGIC)):
             with reading(source.path):
                 metadata = table_of(source).schema.metadata or {}
@@ -333,7 +334,8 @@ def _row_groups(tables):
     """The rows of tables of any sizes in row groups of :data:`ROW_GROUP` rows, the last one shorter."""
     import pyarrow as pa
 
-    waiting, count = [], 0
+    waiting: list = []
+    count = 0
     for table in tables:
         while count + table.num_rows >= ROW_GROUP:
             missing = ROW_GROUP - count

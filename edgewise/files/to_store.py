@@ -105,7 +105,9 @@ def _pairs(files, attempt, how):
     weight, null = how
     with reading(files.paths[0], passing=Mismatch):
         schema = files.schema(attempt)
-        chosen = choose_columns(schema.names, numbers_in(schema), *files.id_columns, weight)
+        chosen = choose_columns(
+            schema.names, numbers_in(schema), files.id_columns[0], files.id_columns[1], weight
+        )
         if weight is None:
             third = default_weight(schema.names, numbers_in(schema), files.id_columns)
             chosen = chosen._replace(weight=third)

@@ -189,7 +189,7 @@ class ForestStream(EdgeStream):
                 raise ValueError("an edge that was not added")
             stream = cls(facts["limit"], maximum=bool(facts["maximum"]), device=device)
             if facts["kind"] is not None:
-                stream._reducer.restore(forest, labels)
+                stream._reducer.continue_from(forest, labels)
             return stream
 
         return cls._load(path, restored)

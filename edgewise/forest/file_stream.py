@@ -227,7 +227,7 @@ class ForestWorkers(StreamReducer):
 
     def restore_forest(self, forest, count):
         """Continue from a forest of ``count`` vertices."""
-        super().restore(forest, np.arange(count, dtype=np.uint32))
+        self.continue_from(forest, np.arange(count, dtype=np.uint32))
 
 
 class StreamedEdges(StreamedPairs):
@@ -235,7 +235,8 @@ class StreamedEdges(StreamedPairs):
 
     def __init__(self, schema, stream):
         columns = stream.shards.id_columns, stream.columns
-        wanted = PairColumns(*columns[0], stream.weight, columns[1]["where"], columns[1]["null"])
+        given = columns[1]["where"], columns[1]["null"]
+        wanted = PairColumns._make([*columns[0], stream.weight, *given, False])
         PairBatches.__init__(self, schema, wanted)
         self.stream, self.ids = stream, None
         self.kind = weight_type(schema.field(stream.weight))

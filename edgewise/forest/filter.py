@@ -427,8 +427,10 @@ def new_lists(n_vertices, entries, words_only=False):
     slots, first_rows = n_groups * capacity, arrays.empty(n_tiles if len(entries.offsets) else 0, kind, where)
     if len(entries.offsets):
         mark_first_rows(n_vertices, entries.offsets, tile, first_rows)
+    ones, others = (arrays.empty(0 if words_only else slots, kind, where) for _ in range(2))
     return Lists(
-        *(arrays.empty(0 if words_only else slots, kind, where) for _ in range(2)),
+        ones,
+        others,
         arrays.empty(slots, np.int64, where),
         arrays.empty(0 if entries.order.packed else slots, np.int64, where),
         arrays.zeros(n_groups, np.int64, where),

@@ -144,12 +144,12 @@ def path_between(forest, source, target):
     for _ in range(length):
         taken.append(by[vertices[-1]])
         vertices.append(before[vertices[-1]])
-    passed, taken = np.array(vertices[::-1]), np.array(taken[::-1], np.int64)
+    passed, edges = np.array(vertices[::-1]), np.array(taken[::-1], np.int64)
     ends = {"source": passed[:-1], "target": passed[1:]}
     columns = {name: arrow_array(host.graph.ids_of(column)) for name, column in ends.items()}
-    weights = host.weights[taken]
+    weights = host.weights[edges]
     path = pa.table({**columns, "weight": arrow_array(weights)})
     if not length:
         return path, None
     words = words_of(order_of(weights, forest.maximum)._replace(packed=0))
-    return path, int(np.lexsort((taken, words))[-1])
+    return path, int(np.lexsort((edges, words))[-1])

@@ -32,9 +32,11 @@ def forest_by_segments(goal, columns, first, queue, where):
     reducer = Reducer(goal, where, capacity_for(goal.n_vertices, columns[2], where, buffered))
     with arrays.guard(where):
         if not queue.total:
-            reducer.add(*(arrays.move(column[:0], where) for column in columns), first)
-        for start, segment in (_copies if copied else _views)(columns, first, queue, where):
-            reducer.add(*segment, start)
+            sources, targets, weights = (arrays.move(column[:0], where) for column in columns)
+            reducer.add(sources, targets, weights, first)
+        segments = (_copies if copied else _views)(columns, first, queue, where)
+        for start, (sources, targets, weights) in segments:
+            reducer.add(sources, targets, weights, start)
         reducer.finish()
     return reducer
 
@@ -47,7 +49,9 @@ def _views(columns, first, queue, where):
 
 def _copies(columns, first, queue, where):
     """Yield the same of segments of the host, copied to a GPU while others are in use."""
-    stream, free, copied = streams.Stream(where), deque(), deque()
+    stream = streams.Stream(where)
+    free: deque[SegmentBuffer] = deque()
+    copied: deque = deque()
     for _ in range(BUFFERS):
         free.append(SegmentBuffer(where, queue.chunk, [column.dtype for column in columns]))
     arrays.synchronize(where)  # the memory may have been in use in another stream

@@ -114,7 +114,7 @@ def _by_filter(pool, goal_of, columns, divided):
     parts, edges = zip(*_on_workers(pool, light, devices, shares))
     if home != "cpu":  # while parts are being copied to other GPUs
         with arrays.guard(home):
-            edges = [light_edges(Part(*columns, 0), maximum, key)]
+            edges = (light_edges(Part._make([*columns, 0]), maximum, key),)
     with arrays.guard(devices[0]):
         positions, labels = forest_of_light(goal, gathered(edges, devices[0]))
         del edges
@@ -144,13 +144,13 @@ def _part(columns, share):
     views, stream = [column[part] for column in columns], streams.Stream(where)
     home, locked = arrays.device_of(*views), where != "cpu" and all(map(streams.is_pinned, views))
     if home == where or ("cpu" in (where, home) and not locked):
-        return Part(*(arrays.contiguous(arrays.move(view, where)) for view in views), share.first)
+        return Part._make([*(arrays.contiguous(arrays.move(view, where)) for view in views), share.first])
     copies = [arrays.empty(len(view), view.dtype, where) for view in views]
     stream.wait(streams.current(where).record())  # the memory may be in use
     for copy, view in zip(copies, views):
         streams.copy(copy, view, stream)
     streams.wait_stream(where, stream)
-    return Part(*copies, share.first)
+    return Part._make([*copies, share.first])
 
 
 def _forest_of_share(goal, columns, share):
@@ -170,7 +170,7 @@ def _forest_as_a_whole(goal, columns, share):
     with arrays.guard(where):
         part = _part(columns, share)
         chosen, labels = solve(goal, *part[:3])
-        forest = Edges(*(column[chosen] for column in part[:3]), chosen + share.first)
+        forest = Edges._make([*(column[chosen] for column in part[:3]), chosen + share.first])
         arrays.synchronize(where)
         return Found(forest, labels, 0)
 

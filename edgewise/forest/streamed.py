@@ -94,7 +94,7 @@ class StreamReducer:
         """Add checked edges at the positions from ``first`` on; no vertex is larger than ``largest``."""
         self.grow_to(largest + 1)
         with arrays.guard(self.device):
-            self._prepare(weights)
+            self._prepared(weights)
             size, kind = min(SEGMENT_EDGES, self.reducer.capacity), index_type(self.count)
             for start in range(0, max(len(weights), 1), size):
                 part = slice(start, start + size)
@@ -102,8 +102,8 @@ class StreamReducer:
                 here = arrays.contiguous(arrays.move(weights[part], self.device))
                 self.reducer.add(*map(arrays.contiguous, ends), here, first + start)
 
-    def _prepare(self, weights):
-        """Make the reducer, or tell it how many vertices there are now."""
+    def _prepared(self, weights):
+        """The reducer, which is made, or told how many vertices there are now."""
         n = self.count
         if self.reducer is None or n > 2 * self.sized_for:
             capacity = capacity_for(n, weights, self.device)
@@ -112,6 +112,7 @@ class StreamReducer:
                 self.reducer = Reducer(self._goal(), self.device, capacity)
             self.reducer.capacity = capacity
         self.reducer.goal = self._goal()
+        return self.reducer
 
     def _goal(self):
         return Goal(self.count, self.maximum, METHODS[self.method].run)
@@ -120,31 +121,31 @@ class StreamReducer:
         """The :class:`~edgewise.forest.reduction.Edges` of the forest so far, and labels."""
         if self.reducer is None:
             with arrays.on(self.device):
-                self._prepare(arrays.empty(0, np.float64, self.device))
-                none = (arrays.empty(0, kind, self.device) for kind in (np.uint32, np.uint32, np.float64))
-                self.reducer.add(*none, 0)
-                self.reducer.finish()
-                found, self.reducer = self.reducer, None
-                return found.forest, found.labels
+                weights = arrays.empty(0, np.float64, self.device)
+                reducer, self.reducer = self._prepared(weights), None
+                ends = (arrays.empty(0, np.uint32, self.device) for _ in range(2))
+                reducer.add(*ends, weights, 0)
+                reducer.finish()
+                return reducer.forest, reducer.labels
         self.reducer.goal = self._goal()
         self.reducer.finish()
         return self.reducer.forest, self.reducer.labels
 
     def state(self):
-        """Arrays by name, on the host, from which :meth:`restore` continues."""
+        """Arrays by name, on the host, from which :meth:`continue_from` continues."""
         forest, labels = self.found()
         return {name: arrays.move(column, "cpu") for name, column in forest._asdict().items()} | {
             "labels": arrays.move(labels, "cpu")
         }
 
-    def restore(self, forest, labels):
+    def continue_from(self, forest, labels):
         """Continue from a forest, on the host, and its labels."""
         check_forest(forest, labels)
         self.grow_to(len(labels))
         if not len(forest.positions):
             return
         with arrays.guard(self.device):
-            self._prepare(forest.weights)
+            self._prepared(forest.weights)
             self.reducer.forest, self.reducer.labels = forest.moved(self.device), None
 
 

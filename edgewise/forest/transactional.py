@@ -182,7 +182,7 @@ def transactional(n_vertices, entries, protocol="wound-wait", **options):
     xp = arrays.namespace(where)
     edges, listed = edges_of(entries)
     graph = Graph(n_vertices, edges=listed)
-    incidence = Incidence(graph.offsets, graph.neighbours, graph.csr_weights.copy())
+    incidence = Incidence(graph.offsets, graph.neighbours, xp.array(graph.csr_weights))
     parent, hooked_by = arrays.empty(n_vertices, kind, where), arrays.empty(n_vertices, np.int64, where)
     make_roots(n_vertices, parent, hooked_by)
     best, changed = arrays.empty(n_vertices, np.int64, where), arrays.zeros(1, np.int32, where)

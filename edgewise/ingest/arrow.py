@@ -107,7 +107,7 @@ def without_views(column):
 
 def checked(batches):
     """Yield record batches from outside after a check of their memory; raise GraphError for a damaged one."""
-    dictionaries = {}
+    dictionaries: dict = {}
     for number, batch in enumerate(batches):
         where = f"record batch {number}"
         _check(batch.validate, where)
@@ -210,7 +210,8 @@ class ColumnNumbers:
             for part in slice(0, middle), slice(middle, len(left)):
                 self._add(left[part], right[part], sources[part], targets[part])
             return
-        self.strings.add(*self._strings(left, right), sources, targets)
+        strings = self._strings(left, right)
+        self.strings.add(strings[0], strings[1], sources, targets)
 
     def reserve(self, count):
         """Make room for ``count`` strings at once, before any is added."""
@@ -223,7 +224,7 @@ class ColumnNumbers:
         if column.nbytes > MAX_BYTES and middle:
             return np.concatenate([self.add_column(column[:middle]), self.add_column(column[middle:])])
         numbers = np.empty(len(column), np.uint32)
-        self.strings.add(*self._strings(column), None, numbers, None)
+        self.strings.add(self._strings(column)[0], None, numbers, None)
         if self.utf8:
             self.strings.check_utf8(before)
         return numbers
@@ -237,7 +238,7 @@ class ColumnNumbers:
         values = [side.dictionary.take(codes) for side, (codes, _, _) in zip((left, right), sides)]
         column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
         ordered, numbers = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
-        self.strings.add(*self._strings(column.take(pa.array(order))), None, ordered, None)
+        self.strings.add(self._strings(column.take(pa.array(order)))[0], None, ordered, None)
         numbers[order] = ordered
         sources[:] = numbers[: len(values[0])][sides[0][2]]
         targets[:] = numbers[len(values[0]) :][sides[1][2]]

@@ -49,7 +49,7 @@ def calculated(sign, left, right):
         return of_constants(left, right)
     pair = _as_type_of(left, right), _as_type_of(right, left)
     if sign == "/":  # Arrow's quotient of integers is an integer
-        pair = [_as_double(value) if hasattr(value, "type") else float(value) for value in pair]
+        return of_columns(*(_as_double(value) if hasattr(value, "type") else float(value) for value in pair))
     return of_columns(*pair)
 
 

@@ -114,7 +114,7 @@ def refusal(text, problem, remedy=REMEDY):
 def _tokens(text):
     """Yield the tokens of a condition; the last one is of the kind ``end``."""
     for found in TOKEN.finditer(text):
-        kind = found.lastgroup
+        kind = found.lastgroup or "end"  # one group is always found
         token = Token(kind, found[kind], found.start(kind) + 1 - (kind == "column"))
         if kind == "word" and (token.text.lower() in KEYWORDS or token.text == "None"):
             word = "null" if token.text == "None" else token.text.lower()
@@ -270,7 +270,7 @@ class Parser:
         closing = BRACKETS.get(self.token.text, "")
         if not (closing and self.accept(self.token.text)):
             raise self.misplaced("a bracket with constants")
-        values = []
+        values: list = []
         while not (values and self.accept(closing)):
             start = self.token
             constant = self.factor()

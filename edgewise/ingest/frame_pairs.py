@@ -28,7 +28,8 @@ def from_frame(graph_class, frame, directed, given):
     if (ends[0] is None) != (ends[1] is None):
         raise OptionError(f"{CHOICE} belong together; give both or neither")
     weight, kept = given.get("weight"), Kept(*(given.get(name) for name in Kept._fields))
-    columns = choose_columns(names, numbers_in(table.schema), *ends, weight_column(weight, kept.score, names))
+    chosen = weight_column(weight, kept.score, names)
+    columns = choose_columns(names, numbers_in(table.schema), ends[0], ends[1], chosen)
     where = kept.beside(weight).condition(names)
     joined = JoinedColumns(columns[:2], names)
     table = _with_any_ids(table, joined.stored(columns[:2]))

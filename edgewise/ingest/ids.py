@@ -5,6 +5,8 @@ source before target; both are the same on every device and for every number of 
 its number, integers take a bisection and strings a look-up by Arrow.
 """
 
+from typing import Any
+
 import numpy as np
 
 from edgewise.device import arrays
@@ -359,7 +361,7 @@ def _strings_of(wanted, kind):
     """A column as an Arrow array; a list of strings by its bytes, since ``pyarrow.array`` imports pandas."""
     import pyarrow as pa
 
-    width = {pa.string(): np.int32, pa.large_string(): np.int64}.get(kind)
+    width: Any = {pa.string(): np.int32, pa.large_string(): np.int64}.get(kind)
     if width is None or not isinstance(wanted, list) or not all(type(one) is str for one in wanted):
         return pa.array(wanted, kind)
     texts = [one.encode() for one in wanted]

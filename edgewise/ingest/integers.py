@@ -186,7 +186,7 @@ def _by_marking(endpoints, origin, span):
         del seen
         sums = np.cumsum(np.bitwise_count(words), dtype=np.int64 if span > LOW_HALF else np.uint32)
         count = int(sums[-1])
-        before = np.zeros(len(words), index_type(count))
+        before: np.ndarray = np.zeros(len(words), index_type(count))
         before[1:] = sums[:-1]
         del sums
     numbers = [np.empty(len(values), before.dtype) for values in endpoints]

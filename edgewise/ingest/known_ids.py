@@ -105,6 +105,14 @@ class KnownIds:
             if not self.grow:
                 self._check(ends, numbers, row_of)
 
+    def _extend(self, column):
+        """Enter further ids, as they are numbered."""
+        raise NotImplementedError
+
+    def _number(self, ends, numbers):
+        """Write the numbers of two columns."""
+        raise NotImplementedError
+
     def _check(self, ends, numbers, row_of):
         """Raise if a pair has an id that was not given."""
         unknown = [column >= self.count for column in numbers]

@@ -103,10 +103,8 @@ def to_scipy(graph):
     """The adjacency matrix of a graph as a SciPy array: see :meth:`edgewise.Graph.to_scipy`."""
     from scipy.sparse import csr_array
 
-    offsets, neighbours, weights = (
-        None if array is None else arrays.move(array, "cpu")
-        for array in (graph.offsets, graph.neighbours, graph.csr_weights)
-    )
+    offsets, neighbours = (arrays.move(array, "cpu") for array in (graph.offsets, graph.neighbours))
+    weights = None if graph.csr_weights is None else arrays.move(graph.csr_weights, "cpu")
     n = graph.n_vertices
     small = max(n, len(neighbours)) < 2**31
     kind = np.int32 if small else np.int64

@@ -141,9 +141,9 @@ def from_networkx(graph_class, graph, weight):
     once = slice(None) if directed else sources <= targets
     values = None
     if weight is not None:
-        kept = range(len(targets)) if directed else np.flatnonzero(once)
-        data = list(data)
-        values = _weights_named(weight, [data[entry] for entry in kept])
+        kept = range(len(targets)) if isinstance(once, slice) else np.flatnonzero(once)
+        listed = list(data)
+        values = _weights_named(weight, [listed[entry] for entry in kept])
     edges = sources[once], targets[once], values
     ids = None if numbers is None else _ids_of(nodes)
     made = graph_class(len(nodes), edges=edges, directed=directed, ids=ids)

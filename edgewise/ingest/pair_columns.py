@@ -217,7 +217,7 @@ class PairBatches:
 
     def take(self, chosen):
         """Take in what was chosen of a batch, in the order of the rows."""
-        if not self.kept_any:
+        if self.condition is not None and not self.kept_any:
             self.kept_any = chosen.left_out is None
             if chosen.left_out is not None:
                 self.condition.note_range(chosen.left_out)
@@ -286,7 +286,7 @@ class PairBatches:
 
     def warn_if_empty(self):
         """Warn if there were rows, of which the condition kept none."""
-        if self.rows and not self.kept_any:
+        if self.condition is not None and self.rows and not self.kept_any:
             kept = f"the condition {self.condition.text!r} keeps none of {self.rows:,} rows"
             warn(f"{kept}; {self.condition.ranges()}")
 
@@ -333,7 +333,9 @@ class Pairs(PairBatches):
         super().__init__(schema, wanted)
         text = is_text(self.kinds[0])
         self.known = known
-        self.numbers = ColumnNumbers(*self.kinds, expected) if text and known is None else None
+        self.numbers = (
+            ColumnNumbers(self.kinds[0], self.kinds[1], expected) if text and known is None else None
+        )
         numbered = text or known is not None
         kinds = [np.uint32 if numbered else integer_type(kind) for kind in self.kinds]
         self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
@@ -370,7 +372,7 @@ class Pairs(PairBatches):
             sources[:], targets[:] = integers(left, sources.dtype), integers(right, targets.dtype)
         if self.weights is not None and len(left):
             weights = batch.column(self.weight)
-            self._widen_weights(batch.schema.field(self.weight))
+            self._widen(self.weights, batch.schema.field(self.weight))
             room = self.weights.extend(len(left))
             try:
                 room[:] = numpy_array(weights.cast(pa.from_numpy_dtype(room.dtype)))
@@ -378,17 +380,17 @@ class Pairs(PairBatches):
                 problem = f"column {self.weight!r} holds {weights.type}, with a number that {room.dtype}"
                 raise GraphError(f"{problem} cannot hold; convert all weights to float64") from error
 
-    def _widen_weights(self, field):
+    def _widen(self, weights, field):
         """Make room for weights of another type, if one type holds them and those before exactly."""
-        here, before = np.dtype(weight_type(field)), self.weights.array.dtype
-        if not self.weights.used:
-            self.weights.widen(here)
+        here, before = np.dtype(weight_type(field)), weights.array.dtype
+        if not weights.used:
+            weights.widen(here)
         elif here != before and before != np.float64:
-            used = self.weights.used_items()
+            used = weights.used_items()
             if before == np.int64 and max(int(used.max()), -int(used.min())) > EXACT:
                 problem = f"column {self.weight!r} holds {field.type}, but {before} beyond 2**53 before"
                 raise GraphError(f"{problem}, which {field.type} cannot hold; convert one of them")
-            self.weights.widen(np.float64)
+            weights.widen(np.float64)
 
     def finish(self):
         """Return sources and targets (vertex numbers), weights or ``None``, ids or ``None``, and count."""

@@ -223,11 +223,11 @@ def find_or_enter(position, batch, table, lookup):
 @partial(each, least_chunk=1)
 def count_new(block, count, new_lengths, blocks):
     """Count the new strings of a block and their bytes, and find the length of the longest."""
-    numbers, places, longest = 0, 0, 0
+    numbers = places = longest = np.int64(0)
     for position in range(block * BLOCK, min(block * BLOCK + BLOCK, count)):
         length = np.int64(new_lengths[position])
         numbers += length > 0
-        places += max(length - 1, 0)
+        places += max(length - 1, np.int64(0))
         longest = max(longest, length - 1)
     blocks.numbers[block + 1], blocks.places[block + 1] = numbers, places
     blocks.longest[block] = longest

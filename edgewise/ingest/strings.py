@@ -4,6 +4,8 @@ The loops are those of :mod:`~edgewise.ingest.string_table`.  A few strings are 
 by Arrow's dictionary on one core, because loading the loops takes longer, and compiling them two seconds.
 """
 
+from typing import Any
+
 import numpy as np
 
 from edgewise.errors import GraphError
@@ -57,6 +59,10 @@ def _kept(items):
     return copy
 
 
+def _lookup_of(count):
+    return Lookup(np.empty(count, np.uint64), np.empty(count, np.uint32))
+
+
 def _empty_slots(count):
     make = np.full if count <= SMALL_SLOTS else filled  # whose loop is not compiled for a small table
     return make(count, EMPTY, np.uint64)
@@ -80,14 +86,15 @@ class StringNumbers:
     def __init__(self, expected=0):
         self.count, self.expected = 0, expected
         self.few: dict | None = {}
-        self.first_slots, self.slots = MIN_SLOTS, None
+        self.first_slots = MIN_SLOTS
+        self.slots: Any = None
         while self.first_slots < min(expected, MAX_FIRST_SLOTS):
             self.first_slots *= 2
         if expected >= COPIES * self.first_slots:
             self.first_slots *= 2
         self.arena, self.offsets = Growing(np.uint8), Growing(np.int32)
         self.offsets.extend(1)[0] = 0
-        self.lookup = Lookup(np.empty(0, np.uint64), np.empty(0, np.uint32))
+        self.lookup = _lookup_of(0)
         self.only_ascii, self.longest = True, 0
 
     def add(self, left, right, sources, targets):
@@ -111,8 +118,8 @@ class StringNumbers:
         start, right, targets = 0, right if pairs else left, targets if pairs else sources
         while start < rows:
             stop = min(rows, start + self._fitting_rows(pairs))
-            parts = (Strings(column.starts[start : stop + 1], column.text) for column in (left, right))
-            self._add_many(*parts, (sources[start:stop], targets[start:stop]), pairs)
+            one, other = (Strings(column.starts[start : stop + 1], column.text) for column in (left, right))
+            self._add_many(one, other, (sources[start:stop], targets[start:stop]), pairs)
             start = stop
 
     def _without_loops(self, count, columns):
@@ -225,7 +232,7 @@ class StringNumbers:
         while self.count + count > BRIM * len(self.slots):
             self.grow()
         if count > len(self.lookup.results):
-            self.lookup = Lookup(np.empty(count, np.uint64), np.empty(count, np.uint32))
+            self.lookup = _lookup_of(count)
 
     def grow(self):
         """Make the table larger: twice as large, or four times if it is small."""
@@ -273,7 +280,7 @@ class StringNumbers:
         import pyarrow as pa
 
         if last:
-            self.slots = self.lookup = None
+            self.slots, self.lookup = None, _lookup_of(0)
         wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
         kind = kind if self.offsets.array.dtype == np.int32 else wide[kind]
         buffers = [None, pa.py_buffer(self.offsets.used_items()), pa.py_buffer(self.arena.used_items())]

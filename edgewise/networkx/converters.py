@@ -46,7 +46,7 @@ def _last_of_each(sources, targets, directed):
 
 def _made(n, ends, weights, directed, ids=None):
     """A graph of edges, of which a later one with the same ends replaces the weight of an earlier one."""
-    first, last = _last_of_each(*ends, directed)
+    first, last = _last_of_each(ends[0], ends[1], directed)
     columns = ends[0][first], ends[1][first], None if weights is None else weights[last]
     return edgewise.Graph(n, edges=columns, directed=directed, ids=ids)
 

@@ -8,6 +8,7 @@ Takes and Kosters, "Computing the eccentricity distribution of large graphs" (Al
 """
 
 from itertools import pairwise
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -120,7 +121,8 @@ def eccentricity(G, v=None, sp=None, weight=None):
 
 def _of_some(G, vertices, weight):
     """Eccentricities of some vertices."""
-    search, found = Search(G.outgoing()) if weight is None else NearestFirst(_not_negative(G, weight)), []
+    search: Any = Search(G.outgoing()) if weight is None else NearestFirst(_not_negative(G, weight))
+    found = []
     for vertex in vertices:
         run = search.run(one(vertex))
         if len(run.order) < G.n:

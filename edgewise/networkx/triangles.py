@@ -103,7 +103,9 @@ def generalized_degree(G, nodes=None):
     _simple(G)
     rows, through = _edge_triangles(G)
     vertices, single = G.wanted(nodes)
-    found = {vertex: Counter() for vertex in (range(G.n) if vertices is None else vertices)}
+    found: dict[int, Counter] = {
+        vertex: Counter() for vertex in (range(G.n) if vertices is None else vertices)
+    }
     if vertices is not None:
         kept = np.isin(rows, np.array(vertices, np.int64))
         rows, through = rows[kept], through[kept]

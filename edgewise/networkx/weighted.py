@@ -17,7 +17,7 @@ def rows_by(G, weight, *, reverse=False):
     """The rows with the weights of an attribute, which are exact and have an order."""
     weights = G.weights(weight, reverse=reverse)
     G.cached(("checked", weight), lambda: check_weights(weights, G.n))
-    return WeightedRows(*(G.incoming() if reverse else G.outgoing()), weights)
+    return WeightedRows._make([*(G.incoming() if reverse else G.outgoing()), weights])
 
 
 def check_weights(weights, n):

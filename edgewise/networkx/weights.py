@@ -86,6 +86,6 @@ def weights_read_once(G, name):
     limits = np.cumsum(counts)
     begins = limits - counts
     lists = np.empty((2, int(counts.sum())), np.int64)
-    earlier = Earlier(*lists, begins, begins.copy(), limits, np.full(n, -1))
+    earlier = Earlier(lists[0], lists[1], begins, begins.copy(), limits, np.full(n, -1))
     weights = np.empty(len(neighbours), once.dtype)
     return weights if fill_both(G.outgoing(), once, weights, earlier) else None

@@ -104,7 +104,7 @@ def _deal_out(span, items, count, vertices, targets, search):
 def new_room(k, where):
     """Memory to move vertices out of ``k`` parts."""
     bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    return Room(*(arrays.empty(k, np.int64, where) for _ in range(4)), bins)
+    return Room._make([*(arrays.empty(k, np.int64, where) for _ in range(4)), bins])
 
 
 def ranking_of(level, k, items):

@@ -166,9 +166,8 @@ def cluster(level, tables, limit, groups, how):
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     facts = new_facts(level)
     moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int32, np.int64)))
-    waiting = Waiting(
-        *(arrays.empty(size, np.int64, where) for size in (n, 2 * n)), arrays.zeros(1, np.int64, where)
-    )
+    keys, starts = (arrays.empty(size, np.int64, where) for size in (n, 2 * n))
+    waiting = Waiting(keys, starts, arrays.zeros(1, np.int64, where))
     _begin(n, level, limit, state, moves)
     draws, salts = ([salt_of(how.seed, first + one) for one in range(how.rounds)] for first in (16, 1))
     if where == "cpu":

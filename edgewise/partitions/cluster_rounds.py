@@ -238,7 +238,8 @@ def run_on_cpu(level, limit, state, tables, moves, seeds):
         np.array(salts, np.int64),
         np.empty(n, level.neighbours.dtype),
         np.empty(n_chunks * (sub_rounds + 1), np.int64),
-        *(np.empty(n_chunks, np.int64) for _ in range(2)),
+        np.empty(n_chunks, np.int64),
+        np.empty(n_chunks, np.int64),
         new_shares(n_steps * n_workers),
         np.zeros(n_steps, np.int64),
     )

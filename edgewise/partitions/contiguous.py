@@ -40,7 +40,7 @@ def make_contiguous(level, part, limits):
     """A partition of a connected graph whose parts are connected, (n,) on the device of the level."""
     where, kind = arrays.device_of(level.offsets), part.dtype
     columns = (arrays.move(one, "cpu") for one in level[:4])
-    host = Level(*columns, np.empty(0, np.int64))
+    host = Level._make([*columns, np.empty(0, np.int64)])
     part = arrays.move(part, "cpu").astype(np.int64)
     if not len(part):
         return arrays.move(part.astype(kind), where)

@@ -91,9 +91,9 @@ def _add_rows(worker, level, members, places, output, counts, shares):
                 for entry in range(level.offsets[vertex], level.offsets[vertex + np.uint64(1)]):
                     other = members.clusters[level.neighbours[np.uint64(entry)]]
                     slot = np.uint64(base + np.int64(other))
-                    place = np.int64(places[slot]) - 1
-                    is_new = (place < start) | (place >= end)
-                    place = np.uint64(end if is_new else place)
+                    written = np.int64(places[slot]) - 1
+                    is_new = (written < start) | (written >= end)
+                    place = np.uint64(end if is_new else written)
                     held = np.int64(weights[place])
                     weights[place] = (0 if is_new else held) + weight_at(level, np.uint64(entry))
                     neighbours[place] = other
@@ -152,7 +152,7 @@ def contract(level, labels):
     members = Members(clusters, _scan(counts), none, _scan(entries))
     form = (none.dtype, level.weights.dtype)
     rows = _by_rows(level, members, form) if where == "cpu" else _by_entries(level, members, form)
-    return with_rows(Level(*rows, sizes, none)), clusters
+    return with_rows(Level._make([*rows, sizes, none])), clusters
 
 
 def _by_rows(level, members, form):

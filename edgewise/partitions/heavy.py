@@ -103,4 +103,4 @@ def _inside(level, vertices, kind):
     inner = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ends[kept].astype(kind)
     form = (*inner, weights[kept] if len(weights) else weights, sizes[vertices])
     moved = (arrays.move(np.ascontiguousarray(one), where) for one in form)
-    return with_rows(Level(*moved, arrays.empty(0, kind, where)))
+    return with_rows(Level._make([*moved, arrays.empty(0, kind, where)]))

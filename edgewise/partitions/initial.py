@@ -106,7 +106,9 @@ def _best_sides(blocks, how, step):
         memory = Memory(
             np.ones(tries * n, np.int8),
             np.empty(tries * n, np.int64),
-            *(np.empty(size * tries * n, np.int32) for size in (1, 2, 1)),
+            np.empty(tries * n, np.int32),
+            np.empty(2 * tries * n, np.int32),
+            np.empty(tries * n, np.int32),
             np.empty(2 * tries * len(blocks.targets), np.int64),
         )
         if clusters is not None:
@@ -122,11 +124,12 @@ def _best_sides(blocks, how, step):
 
 def _coarsen(blocks, how, step):
     """The hierarchy of the blocks, as in :func:`~edgewise.partitions.multilevel.coarsen`."""
-    hierarchy, n_blocks = [], len(blocks.targets)
+    hierarchy: list[tuple] = []
+    n_blocks = len(blocks.targets)
     weight = int(blocks.sizes.sum())
     while len(blocks.sizes) > how.smallest * n_blocks:
         n = len(blocks.sizes)
-        level = Level(*blocks[:4], np.empty(0, blocks.neighbours.dtype))
+        level = Level._make([*blocks[:4], np.empty(0, blocks.neighbours.dtype)])
         limit = max(1, min(3 * weight // n, 2 * weight // (how.smallest * n_blocks)))
         now = how._replace(seed=how.seed + 100 * step + len(hierarchy))
         block = np.repeat(np.arange(n_blocks), np.diff(blocks.starts))

@@ -66,7 +66,7 @@ def moved(level, where):
     """The level on another device, without the rows of the entries."""
     forms = (level.offsets, level.neighbours, level.weights, level.sizes)
     rows = arrays.empty(0, level.neighbours.dtype, where)
-    return Level(*(arrays.move(one, where) for one in forms), rows)
+    return Level._make([*(arrays.move(one, where) for one in forms), rows])
 
 
 def seed_salt(seed):

@@ -125,21 +125,20 @@ def _gtype(given):
 def _rows(connectivity):
     """Offsets and nodes of the elements."""
     try:
-        rows = np.asarray(connectivity)
+        table = np.asarray(connectivity)
     except ValueError:  # elements of several lengths
-        rows = None
-    if rows is None or rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
+        table = np.empty(0)
+    if table.ndim == 2 and table.dtype.kind in "iu" and table.size:
+        offsets, nodes = np.arange(0, table.size + 1, table.shape[1]), table.ravel().astype(np.int64)
+    else:
         rows = [np.asarray(row) for row in connectivity]
-    if not len(rows):
-        raise GraphError("a mesh without elements; give the nodes of each")
-    for number, row in enumerate(rows if isinstance(rows, list) else ()):
-        if row.ndim != 1 or not len(row) or row.dtype.kind not in "iu":
-            raise GraphError(f"element {number} is no sequence of numbers of nodes")
-    if isinstance(rows, list):
+        if not rows:
+            raise GraphError("a mesh without elements; give the nodes of each")
+        for number, row in enumerate(rows):
+            if row.ndim != 1 or not len(row) or row.dtype.kind not in "iu":
+                raise GraphError(f"element {number} is no sequence of numbers of nodes")
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         nodes = np.concatenate(rows).astype(np.int64)
-    else:
-        offsets, nodes = np.arange(0, rows.size + 1, rows.shape[1]), rows.ravel().astype(np.int64)
     if nodes.min() < 0 or nodes.max() > np.iinfo(np.int32).max:
         mesh_graphs.check_nodes(offsets, nodes, np.iinfo(np.int32).max + 1)
     return offsets, nodes

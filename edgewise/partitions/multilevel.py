@@ -58,7 +58,8 @@ def coarsen(level, k, total, how, part=None, least=0):
     cluster has vertices of two parts, and the second value is the partition of the coarsest level; otherwise
     that is ``None``.
     """
-    hierarchy, target = [], max(how.coarsest, how.coarsest_for_each * k)
+    hierarchy: list[tuple] = []
+    target = max(how.coarsest, how.coarsest_for_each * k)
     limit = max(1, 2 * total // max(target, k))
     while True:
         n, where = len(level.sizes), arrays.device_of(level.offsets)

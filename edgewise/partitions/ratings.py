@@ -339,7 +339,8 @@ def tables_for(level, n_labels):
 
 def no_tables(where):
     """No memory, where rows are not rated."""
-    return Tables(*(arrays.empty(0, np.int64, where) for _ in range(2)), 0, 0, *_no_marks(where))
+    none = arrays.empty(0, np.int64, where)
+    return Tables(none, none.copy(), 0, 0, *_no_marks(where))
 
 
 def _no_marks(where):

@@ -129,13 +129,9 @@ class Refinement:
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
         self.items, self.work = items_of(where), 1 + len(level.neighbours) // max(n, 1) // LONG_ROW
-        self.search = Search(
-            part.copy(),
-            part_weights(level.sizes, part, k),
-            limits,
-            *(arrays.empty(n, np.int64, where) for _ in range(8)),  # from listed to spare
-            arrays.zeros(COUNTERS, np.int64, where),
-        )
+        given = part.copy(), part_weights(level.sizes, part, k), limits
+        lists = (arrays.empty(n, np.int64, where) for _ in range(8))  # from listed to spare
+        self.search = Search._make([*given, *lists, arrays.zeros(COUNTERS, np.int64, where)])
         none = arrays.empty(0, level.neighbours.dtype, where)
         room = arrays.full(k, AMPLE, np.int64, where)
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)

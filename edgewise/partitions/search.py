@@ -128,7 +128,6 @@ def in_spans(body):
         items = items_of(where)
         loop(-(-count // items), items, count, *arguments)
 
-    run.loop = loop
     return run
 
 

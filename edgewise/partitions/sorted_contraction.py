@@ -74,5 +74,5 @@ def contract_by_sorting(level, mates, clusters, n_clusters):
     _add_run(len(heads) - 1, heads, exclusive_scan(weights), weights)
     neighbours, offsets = segmented_pack(ends, is_kept, bounds)
     rows = (offsets, neighbours, weights[is_kept])
-    rows = (arrays.move(column, where) for column in rows)
-    return with_rows(Level(*rows, sizes, arrays.empty(0, kind, where)))
+    moved = [arrays.move(column, where) for column in rows]
+    return with_rows(Level._make([*moved, sizes, arrays.empty(0, kind, where)]))

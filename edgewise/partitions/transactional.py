@@ -136,7 +136,8 @@ def _sum(counts, done):
 
 def coarsen_by_matching(level, k, how, record):
     """The hierarchy of a level: pairs of a level and the clusters of it in the next one, the finest first."""
-    target, hierarchy = max(how.coarsest, how.coarsest_for_each * k), []
+    hierarchy: list[tuple] = []
+    target = max(how.coarsest, how.coarsest_for_each * k)
     heaviest = max(2, 2 * int(level.sizes.sum()) // max(target, k))
     while True:
         n = len(level.sizes)
@@ -173,7 +174,8 @@ def transactional(level, limits, targets, how, start=None, record=None):
     else:
         (part, cut), hierarchy = start, [(level, None)]
     for one, clusters in reversed(hierarchy):
-        there, done = arrays.device_of(one.offsets), []
+        there = arrays.device_of(one.offsets)
+        done: list = []
         part = arrays.move(part, there)
         if clusters is not None:
             coarse, part = part, arrays.empty(len(clusters), part.dtype, there)

@@ -1,5 +1,7 @@
 """A naive oracle and a verifier for distances, with weights or without."""
 
+from typing import Any
+
 import numpy as np
 
 from edgewise.device import arrays
@@ -17,7 +19,7 @@ def oracle(vertices, sources, targets, starts, weights=None, directed=False):
     edges = list(zip(sources, targets, weights, strict=True))
     if not directed:
         edges += [(target, source, weight) for source, target, weight in edges]
-    distances = [None] * vertices
+    distances: list[Any] = [None] * vertices
     for start in starts:
         distances[start] = weights[0] * 0 if weights else 0
     for _ in range(vertices + 1):

@@ -7,6 +7,7 @@ memory of their own, or that return values, use this pool; loops over indices us
 :func:`next_chunk`, and end when ``stop <= start``.
 """
 
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import starmap
@@ -88,11 +89,10 @@ class ThreadPool:
             yield from starmap(function, calls)
             return
         with ThreadPoolExecutor(self.n_workers - 1) as executor:
-            futures = [executor.submit(function, *arguments) for arguments in calls]
+            futures = deque(executor.submit(function, *arguments) for arguments in calls)
             try:
-                for number, future in enumerate(futures):
-                    yield future.result()
-                    futures[number] = None  # the result need not be kept
+                while futures:
+                    yield futures.popleft().result()  # which need not be kept
             finally:
                 executor.shutdown(wait=False, cancel_futures=True)
 

@@ -33,7 +33,9 @@ def register_read(read, size):
         kind = Vector(array.dtype, size * 8 // array.dtype.bitwidth)
 
         def emit(context, builder, signature, arguments):
-            pointer, vector = _vector_pointer(context, builder, signature.args[0], *arguments, kind)
+            pointer, vector = _vector_pointer(
+                context, builder, signature.args[0], arguments[0], arguments[1], kind
+            )
             return builder.load(pointer, align=array.dtype.bitwidth // 8, typ=vector)
 
         return kind(array, types.intp), emit
@@ -68,7 +70,7 @@ def _item(_, array, at):
 @intrinsic
 def _write(_, array, at, vector):
     def emit(context, builder, signature, arguments):
-        pointer, _ = _vector_pointer(context, builder, signature.args[0], *arguments[:2], vector)
+        pointer, _ = _vector_pointer(context, builder, signature.args[0], arguments[0], arguments[1], vector)
         builder.store(arguments[2], pointer, align=vector.dtype.bitwidth // 8)
         return context.get_dummy_value()
 

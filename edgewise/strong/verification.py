@@ -8,7 +8,7 @@ from edgewise.errors import VerificationError
 
 def oracle(vertices, sources, targets):
     """Label every vertex with the smallest vertex that it reaches and that reaches it: a list."""
-    following = [set() for _ in range(vertices)]
+    following: list[set[int]] = [set() for _ in range(vertices)]
     for source, target in zip(sources, targets, strict=True):
         following[source].add(target)
     reached = [_reached(vertex, following) for vertex in range(vertices)]

@@ -57,7 +57,8 @@ class History(NamedTuple):
 def new_history(count, accesses, device="cpu"):
     """A :class:`History` for ``count`` transactions, in which nothing is recorded."""
     words = arrays.full(count * accesses, UNUSED, np.int64, device)
-    return History(words, *(arrays.empty(count * accesses, np.int64, device) for _ in range(2)), accesses)
+    before, after = (arrays.empty(count * accesses, np.int64, device) for _ in range(2))
+    return History(words, before, after, accesses)
 
 
 def with_versions(values):
@@ -265,7 +266,8 @@ def _cycle(unsorted, first, second):
     """Transactions of one cycle, of which each comes before the next; the first one is repeated."""
     remaining = set(unsorted.tolist())
     before = {b: a for a, b in zip(first.tolist(), second.tolist()) if a in remaining and b in remaining}
-    path, vertex = {}, int(unsorted[0])
+    path: dict[int, int] = {}
+    vertex = int(unsorted[0])
     while vertex not in path:
         path[vertex] = len(path)
         vertex = before[vertex]

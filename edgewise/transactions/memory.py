@@ -173,7 +173,8 @@ class TransactionalMemory:
         size = self._protocol.shared(count)
         if len(self._shared) != size:
             self._shared = arrays.zeros(size, np.int64, self.device)
-        return Memory(self.words, self._entries, self._shared, self.patience)
+        patience = int(self.patience or 0)  # never None here
+        return Memory(self.words, self._entries, self._shared, patience)
 
     def _raise(self, run, statistics):
         numbers = np.sort(np.concatenate(list(run.given_up.values())))

@@ -268,7 +268,8 @@ def run_recorded(workload, protocol, *, n_words, count, device="cpu", seed=1, **
     history = new_history(count, kind.accesses, device)
     statistics = memory.run(kind.body, count, history, picks, seen)
     final, seen = (np.asarray(arrays.move(array, "cpu")) for array in (words, seen))
-    history = History(*(np.asarray(arrays.move(column, "cpu")) for column in history[:3]), kind.accesses)
+    columns = [np.asarray(arrays.move(column, "cpu")) for column in history[:3]]
+    history = History._make([*columns, kind.accesses])
 
     def check():
         check_history(history, initial, final)

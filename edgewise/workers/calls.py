@@ -61,7 +61,7 @@ class CallRun:
 
     def __init__(self, executor: Executor, remedy: str, final: tuple[type[BaseException], ...] = ()):
         self.executor, self.remedy = executor, remedy
-        self.final = (OptionError, WorkerError, *final)
+        self.final: tuple[type[BaseException], ...] = (OptionError, WorkerError, *final)
         self.tries: Counter[Any] = Counter()
         self.gone_since: dict[Any, float] = {}
         self.paused = 0  # times, since a call has ended well
@@ -98,7 +98,8 @@ class CallRun:
 
     def _submit(self, waiting, running, completed, is_ready):
         """Submit calls that are ready, in their order; a few calls share all cores of a machine."""
-        ready, later = deque(), deque()
+        ready: deque = deque()
+        later: deque = deque()
         while waiting and len(running) + len(ready) < AHEAD * self.executor.slots:
             call = waiting.popleft()
             (ready if is_ready(call) else later).append(call)

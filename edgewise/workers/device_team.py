@@ -74,15 +74,15 @@ def _workers(name):
     kind = "cuda" if kind in driver.GPU else kind
     if kind not in ("cpu", "cuda") or not is_numbered:
         raise DeviceError(f"device {name!r} is unknown; {one_of(str(name).replace('gpu', 'cuda'), DEVICES)}")
-    number = int(number or 0)
+    position = int(number or 0)
     if kind == "cuda":
-        if number >= (count := arrays.gpu_count()):
+        if position >= (count := arrays.gpu_count()):
             reason = arrays.why_no_gpu() or f"{count} GPUs, numbered from 0"
             raise DeviceError(
                 f"device {name!r} is not there ({reason}); name devices that are, such as cpu:0"
             )
-        return [Worker(f"cuda:{number}", f"cuda:{number}")]
-    if number >= MAX_CPU_WORKERS:
+        return [Worker(f"cuda:{position}", f"cuda:{position}")]
+    if position >= MAX_CPU_WORKERS:
         last = MAX_CPU_WORKERS - 1
         raise DeviceError(f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{last}")
-    return [Worker(f"cpu:{number}", "cpu")]
+    return [Worker(f"cpu:{position}", "cpu")]

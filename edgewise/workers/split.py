@@ -166,15 +166,15 @@ def _owners(vertices, borders, xp):
 def _by_range(graph, team, borders):
     """Every worker sorts an equal share of the edges by owner and sends them to the owners."""
     kind = index_type(graph.n_vertices)
-    inside = [([], []) for _ in team]
-    cut = {}
+    inside: list[tuple[list, list]] = [([], []) for _ in team]
+    cut: dict[tuple[int, int], tuple[list, list]] = {}
     for worker, start, stop in _shares(graph, team):
         with arrays.guard(worker.device):
             columns = [_copy_to(c[start:stop], worker.device) for c in (graph.sources, graph.targets)]
             if not graph.directed and len(columns[0]):
                 xp = arrays.namespace(columns[0])
                 columns = [xp.minimum(*columns), xp.maximum(*columns)]  # halves the pairs of owners
-            for (one, other), pair in _by_owners(*columns, borders, kind):
+            for (one, other), pair in _by_owners(columns[0], columns[1], borders, kind):
                 goal = inside[one] if one == other else cut.setdefault((one, other), ([], []))
                 for pieces, owner, piece in zip(goal, (one, other), pair):
                     pieces.append(_copy_to(piece, team[owner].device))

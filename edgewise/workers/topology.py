@@ -20,7 +20,7 @@ def all_access(team) -> bool:
 
 def groups(devices):
     """Numbers of the workers, in groups whose members have access to each other, in order."""
-    groups = []
+    groups: list[list[int]] = []
     for number, device in enumerate(devices):
         for group in groups:
             if all(streams.peer_access(device, devices[member]) for member in group):

@@ -56,3 +56,9 @@ def test_kernels_compile(launched):
         text = kernel.ptx(kinds, capability)
         assert launch.entry_name(text), name
         assert f".target sm_{capability[0]}{capability[1]}" in text, name
+
+
+def test_a_text_of_another_form_is_refused():
+    for read in (launch.entry_name, launch.n_parameters):
+        with pytest.raises(ew.errors.DeviceError, match="makes other PTX"):
+            read("no kernel")

@@ -392,3 +392,13 @@ def test_errors_of_buckets(bucket, address, words):
 def test_a_missing_bucket_is_found_before_the_work(bucket, capsys):
     assert run(["components", str(Path("absent.csv")), "-o", "s3://missing/a.csv"]) == 2
     assert "the bucket missing does not exist" in capsys.readouterr().err
+
+
+def test_paths_of_bytes_are_those_of_text(tmp_path):
+    table, copy = tmp_path / "pairs.csv", tmp_path / "copy.csv"
+    table.write_text("a,b\nx,y\n")
+    for given in (table, os.fsencode(table), [os.fsencode(table)], (str(table),)):
+        assert list(ew.read(given)) == ["x", "y"]  # a table by its ending, whose first row has names
+        assert ew.stream_components(given).graph.n_vertices == 2
+    ew.write(ew.read(table), os.fsencode(copy))
+    assert list(ew.read(copy)) == ["x", "y"]

@@ -183,10 +183,10 @@ class WedgeShare(NamedTuple):
     its endpoint is at entry ``w + shift``.
     """
 
-    entry: int
-    length: int
-    last: int
-    shift: int
+    entry: Any
+    length: Any
+    last: Any
+    shift: Any
 
 
 @device
@@ -299,7 +299,7 @@ def apex_regions(count_at_apex, module, words, fields):
         n_blocks = MAX_BLOCKS_PER_SM if n_shared > 1 else BLOCKS_PER_SM_OUTSIDE
         body.__module__, body.__qualname__ = module, body.__name__
         made.append(parallel_region(body, threads=THREADS, max_blocks_per_sm=n_blocks, shared_words=n_shared))
-    return Regions(*made, words, fields)
+    return Regions._make([*made, words, fields])
 
 
 @device
@@ -320,6 +320,7 @@ class ApexCounter:
     which there are ``total``; :meth:`begin` is then left to the caller.
     """
 
+    counts: Any
     state: Any
 
     def __init__(self, regions, ranked, order=None, small=None, large=None, all_from=None):

@@ -440,7 +440,8 @@ def count_stretch(first, end, csr, table, credits):
         entry = start + np.uint64(2)
         while entry < stop and np.int64(neighbours[entry]) < vertex:
             entry += ONE
-        has_loop |= entry < stop and np.int64(neighbours[entry]) == vertex
+        if entry < stop and np.int64(neighbours[entry]) == vertex:
+            has_loop = True
         n_lower = np.int64(entry - start)
         if n_lower <= MAX_MERGED:
             own = merge_rows(vertex, np.int64(entry), csr, credits)

@@ -400,8 +400,8 @@ def sum_up(worker, state, rows, scanned, counts):
     """
     offsets, neighbours, split = state.graph.csr
     lane, n_entries = worker.id % warp_size(), len(rows)
-    for vertex in range(worker.id, len(counts), worker.count):
-        fetch_add(counts, vertex, state.counts[vertex] + state.doubled[vertex] // 2)
+    for apex in range(worker.id, len(counts), worker.count):
+        fetch_add(counts, apex, state.counts[apex] + state.doubled[apex] // 2)
     for base in range(worker.id - lane, n_entries, worker.count):
         entry, vertex, lost = base + lane, np.int64(-1), np.int64(0)
         if entry < n_entries:

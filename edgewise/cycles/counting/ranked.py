@@ -315,13 +315,14 @@ def by_counting(n, sources, targets):
     _count_values(n_blocks, n, blocks, targets)
     _scan_blocks(n, n, blocks, np.zeros(n, np.int64), degrees)
     vertices = _order_by_degree(degrees)
-    (offsets, rank), entries = offsets_in_order(degrees, vertices, kind), np.empty(2 * m, kind)
+    offsets, rank = offsets_in_order(degrees, vertices, kind)
+    entries: np.ndarray = np.empty(2 * m, kind)
     _move_cursors(n, n, blocks, offsets, rank)
     _append_edges(n_blocks, n, blocks, Edges(sources, targets, rank), entries)
     ranked, n_repeated = _sorted_rows(offsets, entries, n_blocks)
     n_duplicates = n_repeated // 2
     if n_duplicates == 0:
-        return Ranked(*ranked, rank, n_given - m, 0)
+        return Ranked._make([*ranked, rank, n_given - m, 0])
     distinct = np.empty((2, m - n_duplicates), kind)
     _list_distinct_edges(offsets, ranked.split, ranked.neighbours, vertices, *distinct)
     return by_counting(n, *distinct)._replace(n_self_loops=n_given - m, n_duplicates=n_duplicates)

@@ -213,10 +213,10 @@ class Edges(NamedTuple):
 class Lookup(NamedTuple):
     """Entries of one row that a lane looks up in another: ``start`` on, and between ``other`` and ``end``."""
 
-    start: int
-    length: int
-    other: int
-    end: int
+    start: Any
+    length: Any
+    other: Any
+    end: Any
 
 
 @device

@@ -27,7 +27,7 @@ from edgewise.paths.sssp.weights import WIDER
 def share_out(workers, tasks, serve):
     """Call ``serve(worker, task)`` for all tasks, one at a time on each worker; an error ends it."""
     waiting, lock = iter(tasks), Lock()
-    stopped = []
+    stopped: list = []
 
     def work(worker):
         while not stopped:
@@ -195,7 +195,7 @@ class Job:
         if begun is not None and begun == WIDER.get(search.dtype.name) and not search.requested:
             self._widen()
         self._check_memory()
-        rows = rows_of_a_block(*self.shape, search.dtype)
+        rows = rows_of_a_block(self.shape[0], self.shape[1], search.dtype)
         with RowFile(self.output, self.shape, search.dtype, rows, facts) as file:
             self._fill(file)
             return file.finish()

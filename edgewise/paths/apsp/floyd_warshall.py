@@ -55,10 +55,10 @@ def fill_row(line, first, csr, stride, ceiling, matrix):
     matrix[at + row] = 0
     if row < len(csr.offsets) - 1:
         for entry in range(csr.offsets[row], csr.offsets[row + 1]):
-            column = np.int64(csr.neighbours[entry])
+            other = np.int64(csr.neighbours[entry])
             weight = csr.weights[entry] if len(csr.weights) else matrix.dtype.type(1)
-            if weight < matrix[at + column]:
-                matrix[at + column] = weight
+            if weight < matrix[at + other]:
+                matrix[at + other] = weight
 
 
 @each
@@ -238,7 +238,8 @@ class _Blocks:
         chunks = [(first, min(ROWS, end - first)) for begin, end in rows for first in range(begin, end, ROWS)]
         strips = [first for begin, end in columns for first in range(begin, end, TILE)]
         if chunks and strips:
-            pieces = Pieces(*np.array(chunks).T.copy(), np.array(strips), np.zeros(1, np.int64))
+            starts, ends = np.array(chunks).T.copy()
+            pieces = Pieces(starts, ends, np.array(strips), np.zeros(1, np.int64))
             block = Block(self.matrix, self.stride, block[0], block[1] - block[0], self.lanes)
             n_workers = max(1, len(chunks) * len(strips) // MIN_PIECES)
             self.pool.starmap(multiply, [(block, pieces, own) for own in self.packed[:n_workers]])

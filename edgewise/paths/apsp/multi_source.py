@@ -107,7 +107,7 @@ def multi_source(adjacency):
 
     def new_state():
         queue, words = np.empty(2 * n, csr.neighbours.dtype), np.zeros((3, n), np.uint64)
-        return Frontiers(queue, *words, np.empty(n * SOURCES, np.int32))
+        return Frontiers._make([queue, *words, np.empty(n * SOURCES, np.int32)])
 
     def solve(sources, result):
         batches = order.batches(sources, result, SOURCES)

@@ -22,6 +22,7 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class NpyMatrix:
 
     def __init__(self, goal, part, shape, dtype, rows):
         self.goal, self.part, self.shape, self.dtype = goal, part, shape, dtype
-        self.file, self.start = None, 0
+        self.file: Any = None
+        self.start = 0
 
     @staticmethod
     def check(path):
@@ -119,7 +121,7 @@ class ZarrMatrix:
         self.part, self.shape, self.dtype = part, shape, dtype
         sides = math.gcd(rows, CHUNK_ROWS), CHUNK_COLUMNS
         self.chunks = tuple(max(1, min(side, length)) for side, length in zip(sides, shape, strict=True))
-        self.array = None
+        self.array: Any = None
 
     @staticmethod
     def check(path):
@@ -136,8 +138,8 @@ class ZarrMatrix:
     def reopen(self):
         """Open what an interrupted run has left: whether it is such a matrix."""
         array = None if self.part.is_symlink() else _opened(self.part, "r+")
-        fits = array is not None and (array.shape, array.dtype) == (self.shape, self.dtype)
-        if fits and array.chunks == self.chunks:
+        wanted = self.shape, self.dtype, self.chunks
+        if array is not None and (array.shape, array.dtype, array.chunks) == wanted:
             self.array = array
         return self.array is not None
 
@@ -179,7 +181,7 @@ class ZarrMatrix:
         self.array = None
 
 
-FORMATS = {".npy": NpyMatrix, ".zarr": ZarrMatrix}
+FORMATS: dict[str, Any] = {".npy": NpyMatrix, ".zarr": ZarrMatrix}
 
 
 def _package():
@@ -198,7 +200,7 @@ def _opened(path, mode="r"):
 
 def check_path(path):
     """Return the path of an output, unless its suffix is unknown or it may not replace a file."""
-    path = Path(path)
+    path = Path(os.fsdecode(path))
     if path.suffix not in FORMATS:
         raise OptionError(f"{argument('output', str(path))} must end in {' or '.join(FORMATS)}")
     FORMATS[path.suffix].check(path)

@@ -436,7 +436,7 @@ def run(worker, search, limits):
     near, spill, far, free, spare = 0, 1, 2, 3, 4
     level, rounds, dense_until, inside = 0, 0, 0, False
     n, m = len(search.distances), len(search.rows.neighbours)
-    frontier, unvisited, unread = np.int64(-1), n - size, m
+    frontier, unvisited, unread = np.int64(-1), n - size, np.int64(m)
     while size > 0 and level < limits.cutoff:
         counters = QUEUES + SET * (rounds % 3)
         if worker.id == 0:
@@ -461,7 +461,7 @@ def run(worker, search, limits):
             else:
                 level, size = last, load(counts, far * APART)
                 near, spill, far, free, spare = far, spare, free, near, spill
-                unread -= max(frontier, 0)
+                unread -= max(frontier, np.int64(0))
                 frontier, unvisited = np.int64(-1), unvisited - size
         else:
             if frontier < 0 and size >= n // LARGE and len(search.incoming.offsets) > 0:

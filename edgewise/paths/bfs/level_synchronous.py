@@ -80,10 +80,10 @@ class Search(NamedTuple):
 class Frontier(NamedTuple):
     """What all workers know of the frontier; a vertex that two workers reached counts twice."""
 
-    level: int
-    size: int  # vertices in the workers' queues
-    lost: int  # vertices that had no room there
-    entries: int  # entries in the rows of all these
+    level: Any
+    size: Any  # vertices in the workers' queues
+    lost: Any  # vertices that had no room there
+    entries: Any  # entries in the rows of all these
 
 
 def new_memory(rows, n_workers):
@@ -256,7 +256,7 @@ def run(worker, search, known, level, cutoff):
         reached = min((frontier.size + frontier.lost) / entries_before, 1.0)
         way = cheapest(frontier, reached, surveyed, waiting, entries_left, search)
         entries_left -= frontier.entries
-        entries_before = max(frontier.entries, 1)
+        entries_before = max(frontier.entries, np.int64(1))
         if worker.id == 0:  # cleared two turns ahead: other workers may add to the next turn's already
             for line in range(OF_WORKERS):
                 search.counters[(turn + 2) % 3, line, 0] = 0

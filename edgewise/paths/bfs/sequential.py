@@ -29,8 +29,8 @@ def search(offsets, neighbours, distances, none, cutoff, queue, sources, count_r
     head, tail, most = 0, 0, len(distances)
     if count_rows != 0:
         most = 0
-        for vertex in range(len(distances)):
-            most += offsets[vertex] != offsets[vertex + 1]
+        for row in range(len(distances)):
+            most += offsets[row] != offsets[row + 1]
     for source in sources:
         distances[source], queue[tail] = 0, source
         tail += 1

@@ -250,7 +250,8 @@ def finish(rows, distances, pending, budget):
 
 def _cycle_through(start, state, weights):
     """The cycle of parents through ``start``, its vertices in the order of its edges."""
-    vertices, vertex, weight = [], int(start), 0
+    vertices: list[int] = []
+    vertex, weight = int(start), 0
     while vertex != start or not vertices:
         vertices.append(vertex)
         weight += weights[state.entries[vertex]].item()

@@ -138,11 +138,11 @@ class Round(NamedTuple):
     before.
     """
 
-    bin: int
-    size: int
-    leader: int
-    bound: int
-    processed: int
+    bin: Any
+    size: Any
+    leader: Any
+    bound: Any
+    processed: Any
 
 
 @device

@@ -370,7 +370,8 @@ def _contracted(rows, max_rounds):
     ranked = Ranked(
         arrays.empty(n, index_type, where),
         arrays.empty(n + 1, np.int64, where),
-        *(arrays.empty(room, kind, where) for kind in (index_type, dtype)),
+        arrays.empty(room, index_type, where),
+        arrays.empty(room, dtype, where),
         arrays.empty(MAX_ROUNDS + 2, np.int64, where),
         arrays.empty(4, np.int64, where),
     )
