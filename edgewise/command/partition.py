@@ -71,6 +71,10 @@ Ncommon = Annotated[
     int | None,
     typer.Option("--ncommon", metavar="N", help="Nodes that neighbours share; by default those of a face."),
 ]
+MetisVersion = Annotated[
+    int | None,
+    typer.Option("--metis-version", metavar="4|5", help="Version of METIS that a METIS mesh is of."),
+]
 Report = Annotated[Form, typer.Option("--report", metavar="text|json", help="Form of the report.")]
 
 
@@ -92,6 +96,7 @@ def partition(
     mesh: Mesh = False,
     gtype: Gtype = DUAL,
     ncommon: Ncommon = None,
+    metis_version: MetisVersion = None,
     plot: Plot = None,
     verify: Verify = False,
     report_form: Report = TEXT,
@@ -105,13 +110,15 @@ def partition(
     """Read a graph, divide its vertices into parts of nearly equal weight, and report the cut."""
     json = json or str(report_form) == "json"
     output = or_standard_output(output, to, shown=False)
-    _check_mesh(mesh, str(gtype), ncommon)
+    _check_mesh(mesh, str(gtype), ncommon, metis_version)
     _check_outputs(output, plot, graph, to, json, mesh)
     threads.use(thread_count)
     team = options.team(device, None)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
-            whole, read = _read(graph, progress, reading, (str(gtype), ncommon) if mesh else None)
+            whole, read = _read(
+                graph, progress, reading, (str(gtype), ncommon, metis_version) if mesh else None
+            )
             more: dict[str, Any] = {"tries": tries, "scale": scale, "method": str(method)}
             more["contiguous"] = contiguous
             more |= _from_files(initial, read.n_vertices, target_weights, parts)
@@ -138,7 +145,9 @@ def partition(
         report.profile(clock)
 
 
-def _check_mesh(mesh, gtype, ncommon):
+def _check_mesh(mesh, gtype, ncommon, metis_version):
+    if not mesh and metis_version is not None:
+        raise OptionError("--metis-version is for meshes; give --mesh too")
     if not mesh and (ncommon is not None or gtype != "dual"):
         raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
     if ncommon is not None and gtype == "nodal":
@@ -148,10 +157,10 @@ def _check_mesh(mesh, gtype, ncommon):
 def _read(graph, progress, reading, of_mesh):
     """The mesh, or ``None``, and the graph that is divided."""
     if of_mesh is not None:
-        gtype, ncommon = of_mesh
+        gtype, ncommon, metis_version = of_mesh
         if reading:
             raise OptionError(f"{argument(min(reading))} means nothing for a mesh; leave it out")
-        whole = edgewise.read_mesh(graph)
+        whole = edgewise.read_mesh(graph, metis_version=metis_version)
         return whole, whole.nodal_graph() if gtype == "nodal" else whole.dual_graph(ncommon)
     read = edgewise.read(graph, progress=progress, **reading)
     if read.directed:

@@ -2,7 +2,7 @@
 
 The file of a METIS mesh has a header with the number of elements, and one line with the nodes of each
 element, counted from one.  A second number in the header is the number of weights before the nodes of each
-element, or, as in METIS 4, the type of all elements.
+element in METIS 5, and the type of all elements in METIS 4.  Where the rows fit both, the version must be given.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Mesh:
     >>> with tempfile.NamedTemporaryFile("w", suffix=".mesh") as file:
     ...     _ = file.write("2 1\n1 2 3\n1 3 4\n")
     ...     file.flush()
-    ...     mesh = ew.read_mesh(file.name)
+    ...     mesh = ew.read_mesh(file.name, metis_version=4)
     >>> mesh
     <Mesh: 2 elements (triangle), 4 nodes>
     >>> ew.partition(mesh.dual_graph(), 2).edge_cut
@@ -198,7 +198,7 @@ def _meshio(path):
 
 
 @named
-def read_mesh(path: str | PathLike) -> Mesh:
+def read_mesh(path: str | PathLike, *, metis_version: int | None = None) -> Mesh:
     """Read a mesh, by meshio or from a file of METIS.
 
     Parameters
@@ -207,6 +207,9 @@ def read_mesh(path: str | PathLike) -> Mesh:
         VTK, VTU, Gmsh, Abaqus, Medit or another format of meshio, by the suffix; or a mesh of METIS, which is
         known by its content, whatever its suffix.  meshio is installed with ``pip install 'edgewise[mesh]'``
         and is not needed for METIS.
+    metis_version : {4, 5}, optional
+        What a second number in the header of a METIS mesh is: the type of all elements in METIS 4, the number of
+        weights before the nodes of each element in METIS 5.  It is needed where the rows fit both.
 
     Returns
     -------
@@ -215,12 +218,20 @@ def read_mesh(path: str | PathLike) -> Mesh:
     Raises
     ------
     FileError
-        The file cannot be read, does not hold what its format promises, or has no elements.
+        The file cannot be read, does not hold what its format promises, fits METIS 4 and 5, or has no elements.
+    OptionError
+        ``metis_version`` is neither 4 nor 5, or the file is no mesh of METIS.
     """
+    if metis_version is not None and (isinstance(metis_version, bool) or metis_version not in (4, 5)):
+        raise OptionError(f"{argument('metis_version', metis_version)} is neither 4 nor 5")
     with local(check_path(path)) as file:
         source = Source(file)
         if is_metis(source):
-            return _read_metis(source)
+            return _read_metis(source, metis_version)
+        if metis_version is not None:
+            raise OptionError(
+                f"{argument('metis_version')} is for meshes of METIS, and this is none; leave it out"
+            )
         if not _formats(file):
             known = "a suffix of meshio, such as .vtk, .vtu, .msh or .inp"
             raise source.error(f"is no mesh of METIS, and has not {known}; rename or convert it")
@@ -236,7 +247,7 @@ def is_metis(source) -> bool:
     return 1 <= len(words) <= 2 and all(word.isdigit() for word in words)
 
 
-def _read_metis(source) -> Mesh:
+def _read_metis(source, version) -> Mesh:
     lines = source.lines(COMMENTS)
     skip = next(i for i, line in enumerate(lines) if line.strip() and line[:1] not in COMMENTS) + 1
     count, *second = (count_in(source, word.decode(), skip) for word in lines[skip - 1].split())
@@ -253,9 +264,9 @@ def _read_metis(source) -> Mesh:
     kind, weights = UNKNOWN, None
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     number = second[0] if second else 0
-    old = OLD_TYPES.get(number)
-    if old is not None and (lengths == old[1]).all():
-        kind = old[0]
+    old = _old_type(source, skip, second, lengths, version)
+    if old is not None:
+        kind = old
     elif number:
         short = np.flatnonzero(lengths <= number)
         if len(short):
@@ -274,6 +285,31 @@ def _read_metis(source) -> Mesh:
         line = line_of_row(source, skip, COMMENTS, row)
         raise source.error(f"the node {fields[wrong[0]]} is out of range; nodes are counted from 1", line)
     return Mesh(offsets, fields - 1, [(kind, count)], int(fields.max()), weights)
+
+
+def _old_type(source, skip, second, lengths, version):
+    """The type of all elements, if the header is one of METIS 4, or ``None`` for METIS 5."""
+    if version == 4 and (not second or second[0] not in OLD_TYPES):
+        raise source.error("the header of METIS 4 is the number of elements and their type, 1 to 4", skip)
+    if version == 5 or not second or second[0] not in OLD_TYPES:
+        return None
+    number = second[0]
+    kind, n_nodes = OLD_TYPES[number]
+    other = np.flatnonzero(lengths != n_nodes)
+    if len(other) and version == 4:
+        line = line_of_row(source, skip, COMMENTS, int(other[0]))
+        raise source.error(
+            f"{n_nodes} nodes of a {kind} expected, but {lengths[other[0]]} numbers found", line
+        )
+    if len(other):
+        return None
+    if version is None and n_nodes > number:  # weights and at least one node are possible
+        both = (
+            f"{kind} elements of METIS 4, or {number} weight{'s' * (number > 1)} before the nodes in METIS 5"
+        )
+        choice = f"{argument('metis_version', 4)} or {argument('metis_version', 5)}"
+        raise source.error(f"{number} may mean {both}; give {choice}", skip)
+    return kind
 
 
 def _quietly(path, call, doing):

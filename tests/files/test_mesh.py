@@ -149,9 +149,9 @@ def test_a_format_without_data_is_refused(square, tmp_path):
 
 
 METIS = {
-    "2 1\n1 2 3\n1 3 4\n": (["triangle"], 4, None, [(0, 1)]),
     "2\n1 2 3\n1 3 4\n": (["unknown"], 4, None, [(0, 1)]),
-    "% a comment\n2 2\n1 2 3 4\n2 3 4 5\n": (["tetra"], 5, None, [(0, 1)]),
+    "2 4\n1 2 3 4\n3 4 5 6\n": (["quad"], 6, None, [(0, 1)]),
+    "2 0\n1 2 3\n1 3 4\n": (["unknown"], 4, None, [(0, 1)]),
     "2 1\n7 1 2 3\n9 1 3 4 5\n": (["unknown"], 5, [7, 9], [(0, 1)]),
     "2 2\n7 1 1 2 3\n9 1 3 4 5\n": (["unknown"], 5, [[7, 1], [9, 1]], [(0, 1)]),
 }
@@ -170,6 +170,49 @@ def test_meshes_of_metis(tmp_path, text, name):
     assert (tmp_path / "m.part.2").read_text() == "0\n1\n"
 
 
+HEXAHEDRA = "1 2 3 4 5 6 7 8\n5 6 7 8 9 10 11 12\n"
+#: Files that fit METIS 4 and 5, with the type in METIS 4 and the weights and nodes in METIS 5.
+BOTH = {
+    "2 1\n1 2 3\n1 3 4\n": ("triangle", [1, 1], [1, 2, 2, 3]),
+    "% a comment\n2 2\n1 2 3 4\n2 3 4 5\n": ("tetra", [[1, 2], [2, 3]], [2, 3, 3, 4]),
+    f"2 3\n{HEXAHEDRA}": ("hexahedron", [[1, 2, 3], [5, 6, 7]], [3, 4, 5, 6, 7, 7, 8, 9, 10, 11]),
+}
+
+
+@pytest.mark.parametrize("text", BOTH)
+@pytest.mark.parametrize("name", ["m.mesh", "m"])
+def test_the_version_of_metis_is_not_guessed(tmp_path, text, name):
+    kind, weights, nodes = BOTH[text]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(
+        FileError, match=rf"may mean {kind}.*give metis_version=4 or metis_version=5"
+    ) as error:
+        ew.read_mesh(tmp_path / name)
+    assert "\n" not in str(error.value)
+    old, new = (ew.read_mesh(tmp_path / name, metis_version=version) for version in (4, 5))
+    assert old.types == [(kind, 2)] and old.element_weights is None
+    assert new.types == [("unknown", 2)] and new.element_weights.tolist() == weights
+    assert new.nodes.tolist() == nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "match"),
+    [
+        ("2\n1 2 3\n1 3 4\n", 4, ":1: the header of METIS 4"),
+        ("2 5\n1 2 3\n1 3 4\n", 4, ":1: the header of METIS 4"),
+        ("2 1\n1 2 3\n1 3 4 5\n", 4, ":3: 3 nodes of a triangle expected, but 4 numbers"),
+        ("2 4\n1 2 3 4\n3 4 5 6\n", 5, ":2: 4 weights and at least one node"),
+        ("2 1\n1 2 3\n0 3 4\n", 4, ":3: the node 0 is out of range"),
+        ("2 1\n1 2 3\n1 3 4\n", 6, "metis_version=6 is neither 4 nor 5"),
+        ("MeshVersionFormatted 2\n", 4, "metis_version is for meshes of METIS"),
+    ],
+)
+def test_a_wrong_version_of_metis(tmp_path, text, version, match):
+    (tmp_path / "m.mesh").write_text(text)
+    with pytest.raises((FileError, OptionError), match=match):
+        ew.read_mesh(tmp_path / "m.mesh", metis_version=version)
+
+
 def test_medit_is_not_metis(square, tmp_path):
     del square.cells[0]
     square.write(tmp_path / "m.mesh")
@@ -179,7 +222,7 @@ def test_medit_is_not_metis(square, tmp_path):
 WRONG = {
     ("m.mesh", "3 1\n1 2 3\n1 3 4\n"): ":1: 3 elements promised, but 2 rows",
     ("m.mesh", "1 1\n1 2 3\n1 3 4\n"): "1 elements promised, but 2 rows",
-    ("m.mesh", "2 1\n1 2 3\n0 3 4\n"): ":3: the node 0 is out of range",
+    ("m.mesh", "2\n1 2 3\n0 3 4\n"): ":3: the node 0 is out of range",
     ("m.mesh", "2 1\n1 2 3\n1 x 4\n"): ":3: a node is not a whole number",
     ("m.mesh", "2\n1 2 3\n\n"): ":3: an element without nodes|2 elements promised",
     ("m.mesh", "0\n"): "has no elements",
@@ -229,7 +272,7 @@ def test_without_meshio(tmp_path, monkeypatch):
     (tmp_path / "m.vtk").write_text("# vtk DataFile Version 3.0\n")
     with pytest.raises(FileError, match=r"pip install 'edgewise\[mesh\]'"):
         ew.read_mesh(tmp_path / "m.vtk")
-    (tmp_path / "m.mesh").write_text("2 1\n1 2 3\n1 3 4\n")
+    (tmp_path / "m.mesh").write_text("2\n1 2 3\n1 3 4\n")
     mesh = ew.read_mesh(tmp_path / "m.mesh")
     mesh.write(tmp_path / "m.part.2", [0, 1])
 
@@ -321,7 +364,20 @@ def test_the_command(square, tmp_path):
     written = np.concatenate(meshio.read(tmp_path / "parts.vtk").cell_data["part"]).ravel()
     assert written.tolist()[:2] == [-1, -1] and np.bincount(written[2:]).tolist() == [4, 4, 4]
     status, _, error = in_shell(
-        tmp_path, "partition", "--mesh", "--gtype", "nodal", "m.mesh", "2", "-o", "m.part", "-q"
+        tmp_path,
+        *(
+            "partition",
+            "--mesh",
+            "--metis-version",
+            "4",
+            "--gtype",
+            "nodal",
+            "m.mesh",
+            "2",
+            "-o",
+            "m.part",
+            "-q",
+        ),
     )
     assert (status, error) == (0, "")
     assert sorted((tmp_path / "m.part").read_text().split()) == ["0", "0", "1", "1"]
@@ -329,6 +385,8 @@ def test_the_command(square, tmp_path):
         (("partition", "m.mesh", "2"), "--mesh"),
         (("info", "m.mesh"), "is a mesh, not a graph"),
         (("partition", "--gtype", "nodal", "m.mesh", "2"), "give --mesh too"),
+        (("partition", "--metis-version", "4", "m.mesh", "2"), "give --mesh too"),
+        (("partition", "--mesh", "m.mesh", "2"), "give --metis-version 4 or --metis-version 5"),
         (("partition", "--mesh", "m.mesh", "2", "--where", "a > 1"), "means nothing for a mesh"),
         (("partition", "--mesh", "m.mesh", "2", "-o", "m.vtu"), "has none"),
         (("partition", "--mesh", "m.mesh", "2", "--gtype", "nodal", "--ncommon", "2"), "dual graph"),
