@@ -110,18 +110,15 @@ def partition(
     """Read a graph, divide its vertices into parts of nearly equal weight, and report the cut."""
     json = json or str(report_form) == "json"
     output = or_standard_output(output, to, shown=False)
-    _check_mesh(mesh, str(gtype), ncommon, metis_version)
+    of_mesh = _mesh_options(mesh, str(gtype), ncommon, metis_version)
     _check_outputs(output, plot, graph, to, json, mesh)
     threads.use(thread_count)
     team = options.team(device, None)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
-            whole, read = _read(
-                graph, progress, reading, (str(gtype), ncommon, metis_version) if mesh else None
-            )
+            whole, read = _read(graph, progress, reading, of_mesh)
             more: dict[str, Any] = {"tries": tries, "scale": scale, "method": str(method)}
-            more["contiguous"] = contiguous
-            more |= _from_files(initial, read.n_vertices, target_weights, parts)
+            more |= {"contiguous": contiguous} | _from_files(initial, read.n_vertices, target_weights, parts)
         with stage("compute", f"partitioning on {team[0].device}"):
             more |= {"imbalance": imbalance, "preset": str(preset), "seed": seed, "device": team[0].device}
             result = edgewise.partition(read, parts, **more)
@@ -145,13 +142,15 @@ def partition(
         report.profile(clock)
 
 
-def _check_mesh(mesh, gtype, ncommon, metis_version):
+def _mesh_options(mesh, gtype, ncommon, metis_version):
+    """The options of a mesh, or ``None`` for a graph."""
     if not mesh and metis_version is not None:
         raise OptionError("--metis-version is for meshes; give --mesh too")
     if not mesh and (ncommon is not None or gtype != "dual"):
         raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
     if ncommon is not None and gtype == "nodal":
         raise OptionError("--ncommon is for the dual graph, not for --gtype nodal; leave it out")
+    return (gtype, ncommon, metis_version) if mesh else None
 
 
 def _read(graph, progress, reading, of_mesh):

@@ -2,7 +2,8 @@
 
 The file of a METIS mesh has a header with the number of elements, and one line with the nodes of each
 element, counted from one.  A second number in the header is the number of weights before the nodes of each
-element in METIS 5, and the type of all elements in METIS 4.  Where the rows fit both, the version must be given.
+element in METIS 5, and the type of all elements in METIS 4.  Where the rows fit both, the version must be
+given.
 """
 
 from __future__ import annotations
@@ -208,8 +209,8 @@ def read_mesh(path: str | PathLike, *, metis_version: int | None = None) -> Mesh
         known by its content, whatever its suffix.  meshio is installed with ``pip install 'edgewise[mesh]'``
         and is not needed for METIS.
     metis_version : {4, 5}, optional
-        What a second number in the header of a METIS mesh is: the type of all elements in METIS 4, the number of
-        weights before the nodes of each element in METIS 5.  It is needed where the rows fit both.
+        What a second number in the header of a METIS mesh is: the type of all elements in METIS 4, the number
+        of weights before the nodes of each element in METIS 5.  It is needed where the rows fit both.
 
     Returns
     -------
@@ -218,7 +219,8 @@ def read_mesh(path: str | PathLike, *, metis_version: int | None = None) -> Mesh
     Raises
     ------
     FileError
-        The file cannot be read, does not hold what its format promises, fits METIS 4 and 5, or has no elements.
+        The file cannot be read, does not hold what its format promises, has no elements, or may be a mesh of
+        METIS 4 as well as 5.
     OptionError
         ``metis_version`` is neither 4 nor 5, or the file is no mesh of METIS.
     """

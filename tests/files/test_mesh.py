@@ -204,7 +204,7 @@ def test_the_version_of_metis_is_not_guessed(tmp_path, text, name):
         ("2 4\n1 2 3 4\n3 4 5 6\n", 5, ":2: 4 weights and at least one node"),
         ("2 1\n1 2 3\n0 3 4\n", 4, ":3: the node 0 is out of range"),
         ("2 1\n1 2 3\n1 3 4\n", 6, "metis_version=6 is neither 4 nor 5"),
-        ("MeshVersionFormatted 2\n", 4, "metis_version is for meshes of METIS"),
+        ("MeshVersionFormatted 2\n", 4, "metis_version= is for meshes of METIS"),
     ],
 )
 def test_a_wrong_version_of_metis(tmp_path, text, version, match):
@@ -388,7 +388,7 @@ def test_the_command(square, tmp_path):
         (("partition", "--metis-version", "4", "m.mesh", "2"), "give --mesh too"),
         (("partition", "--mesh", "m.mesh", "2"), "give --metis-version 4 or --metis-version 5"),
         (("partition", "--mesh", "m.mesh", "2", "--where", "a > 1"), "means nothing for a mesh"),
-        (("partition", "--mesh", "m.mesh", "2", "-o", "m.vtu"), "has none"),
+        (("partition", "--mesh", "--metis-version", "5", "m.mesh", "2", "-o", "m.vtu"), "has none"),
         (("partition", "--mesh", "m.mesh", "2", "--gtype", "nodal", "--ncommon", "2"), "dual graph"),
         (("partition", "--mesh", "none.vtu", "2"), "none.vtu"),
     ]:
