@@ -16,7 +16,7 @@ from contextvars import copy_context
 from os import PathLike
 from pathlib import Path
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -248,8 +248,7 @@ class FileStream:
             self.n_vertices = facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
         #: File and row where reading begins, and the plan, if it is known beforehand.
-        self.begin = 0, 0
-        self.plan: Any = None
+        self.begin, self.plan = (0, 0), cast("Any", None)
         self.stopping = False
         #: The Arrow type in which the ids come out, or ``None``: as they are numbered.
         self.ids_type: Any = None
@@ -477,11 +476,9 @@ class StreamedPairs(PairBatches):
     batch_rows = BATCH_ROWS
 
     def __init__(self, schema, names, stream):
-        super().__init__(
-            schema, PairColumns(names[0], names[1], None, stream.columns["where"], stream.columns["null"])
-        )
-        self.stream = stream
-        self.ids: Any = None
+        columns = PairColumns(names[0], names[1], None, stream.columns["where"], stream.columns["null"])
+        super().__init__(schema, columns)
+        self.stream, self.ids = stream, cast("Any", None)
 
     def _take(self, batch):
         left, right = (batch.column(name) for name in self.id_columns)

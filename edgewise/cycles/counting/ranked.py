@@ -322,7 +322,7 @@ def by_counting(n, sources, targets):
     ranked, n_repeated = _sorted_rows(offsets, entries, n_blocks)
     n_duplicates = n_repeated // 2
     if n_duplicates == 0:
-        return Ranked._make([*ranked, rank, n_given - m, 0])
+        return Ranked(ranked.offsets, ranked.neighbours, ranked.split, rank, n_given - m, 0)
     distinct = np.empty((2, m - n_duplicates), kind)
     _list_distinct_edges(offsets, ranked.split, ranked.neighbours, vertices, *distinct)
     return by_counting(n, *distinct)._replace(n_self_loops=n_given - m, n_duplicates=n_duplicates)
