@@ -90,7 +90,7 @@ def folder_of_examples(tmp_path, monkeypatch):
     ew.write(ew.generate.with_weights(ew.generate.grid(6), 1, 9), "roads.gr")
     ew.write(ew.generate.grid(6), "graph.mtx")
     ew.write(ew.generate.grid(12), "mesh.graph")
-    Path("wing.mesh").write_text("2 1\n1 2 3\n1 3 4\n")
+    Path("wing.mesh").write_text("2\n1 2 3\n1 3 4\n")
     Path("mesh.graph.part.64").write_text("".join(f"{number % 64}\n" for number in range(144)))
 
 
