@@ -12,6 +12,7 @@ from edgewise.errors import GraphError, OptionError, argument, check_names, warn
 from edgewise.graph import Graph
 from edgewise.ingest.symmetry import first_unmatched_entry
 from edgewise.method import is_number
+from edgewise.partitions.input import targets_of
 from edgewise.partitions.metis_options import requested
 
 #: Arguments of nxmetis, beside those that are named.
@@ -110,9 +111,9 @@ def part_graph(
     )
     if (adjacency is None) == (xadj is None or adjncy is None):
         raise OptionError("give either adjacency, or xadj and adjncy")
-    if not is_number(nparts, True):
-        raise OptionError(f"{argument('nparts', nparts)} must be a whole number, 1 or more")
+    check_parts("nparts", nparts)
     _check_flags(others)
+    asked, shares = requested(others.get("options"), preset), shares_of(others.get("tpwgts"), nparts)
     if others.get("vsize") is not None:
         problem = f"{argument('vsize')} counts for the communication volume alone (objtype VOL)"
         raise OptionError(f"{problem}, and parts are made for a small cut; leave it out")
@@ -121,7 +122,6 @@ def part_graph(
     given = {"xadj": xadj, "adjncy": adjncy} | {name: others.get(name) for name in ("vweights", "eweights")}
     if others.get("warn_on_copies"):
         _warn_of_copies(given)
-    asked = requested(others.get("options"), preset)
     recursive = others.get("recursive")
     found = partition(
         _graph_of(given, others.get("symmetrize")),
@@ -133,7 +133,7 @@ def part_graph(
         patience=asked.patience,
         contiguous=_contiguous(others.get("contiguous"), asked),
         vertex_weights=_one_each(_whole("vweights", given["vweights"]), len(given["xadj"]) - 1),
-        target_weights=_shares(others.get("tpwgts")),
+        target_weights=shares,
     )
     return GraphPartition(found.edge_cut, found.parts.tolist())
 
@@ -153,9 +153,15 @@ def _contiguous(given, asked):
     return bool(asked.contiguous if given is None else given)
 
 
-def _shares(tpwgts):
-    """Shares of the parts; none, if there are none, as in pymetis."""
-    return None if tpwgts is None or np.size(tpwgts) == 0 else tpwgts
+def check_parts(name, k):
+    """Raise unless the number of parts, an argument called ``name``, is one."""
+    if not is_number(k, True) or k < 1:
+        raise OptionError(f"{argument(name, k)} must be a whole number, 1 or more")
+
+
+def shares_of(tpwgts, k):
+    """Shares of ``k`` parts, (k,) float64, or ``None`` if there are none or an empty list, as in pymetis."""
+    return None if tpwgts is None or np.size(tpwgts) == 0 else targets_of(tpwgts, k, "tpwgts")
 
 
 def _whole(name, values):
@@ -301,7 +307,9 @@ def partition_networkx(
         )
     if graph.is_directed():
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
+    check_parts("nparts", nparts)
     _check_flags(others)
+    shares = shares_of(others.get("tpwgts"), nparts)
     size = others.get("node_size")
     if size is not None and any(one is not None for _, one in graph.nodes(data=size, default=None)):
         problem = f"{argument('node_size', size)} counts for the communication volume alone (objtype VOL)"
@@ -323,7 +331,7 @@ def partition_networkx(
         tries=asked.tries,
         patience=asked.patience,
         vertex_weights=_integers([weight for _, weight in nodes], "node"),
-        target_weights=_shares(others.get("tpwgts")),
+        target_weights=shares,
         contiguous=bool(asked.contiguous),
     )
     parts: list[list[Any]] = [[] for _ in range(nparts)]

@@ -185,17 +185,18 @@ def _checked_weights(form, scale):
     return weights, total, bool(int(firsts[2]))
 
 
-def targets_of(given, k):
-    """Shares of the parts, (k,) float64 on the host, which add up to 1."""
+def targets_of(given, k, name="target_weights"):
+    """Shares of the parts, (k,) float64 on the host, which add up to 1; errors call the argument ``name``."""
     if given is None:
         return np.full(k, 1 / k)
     targets = np.asarray(given)
     if targets.shape != (k,) or targets.dtype.kind not in "iuf":
-        raise OptionError(f"{argument('target_weights')} must be one number for each of {k} parts")
+        problem = f"{argument(name)} mismatches the parts"
+        raise OptionError(f"{problem}; it must be one number for each of {k} parts")
     targets = targets.astype(np.float64)
     wrong = np.flatnonzero(~((targets > 0) & np.isfinite(targets)))
     if len(wrong):
         one = wrong[0]
-        problem = f"{argument('target_weights')}: the share of part {one} is {targets[one]}"
-        raise OptionError(f"{problem}; use numbers larger than 0")
+        problem = f"{argument(name)}: the share of part {one} is {targets[one]}"
+        raise OptionError(f"{problem}; use non-negative numbers other than 0")
     return targets / targets.sum()

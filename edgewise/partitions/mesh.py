@@ -10,6 +10,7 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files import mesh_graphs
 from edgewise.front import named
+from edgewise.partitions.compatible import check_parts, shares_of
 from edgewise.partitions.metis_options import requested
 
 #: METIS' names of the graphs of a mesh, by their numbers and as they are written.
@@ -72,7 +73,8 @@ def part_mesh(
     GraphError
         There are no elements, or an element without nodes, or a node is no whole number of 0 or more.
     OptionError
-        An option of METIS that is not honoured, an unknown ``gtype`` or a wrong ``ncommon``.
+        Fewer than one part, an option of METIS that is not honoured, an unknown ``gtype``, a wrong
+        ``ncommon``, or shares that are not one positive number for each part.
 
     Examples
     --------
@@ -83,7 +85,9 @@ def part_mesh(
     """
     from edgewise.partitions import partition
 
-    kind = _gtype(gtype)
+    kind, asked = _gtype(gtype), requested(options)
+    check_parts("n_parts", n_parts)
+    shares = shares_of(tpwgts, n_parts)
     mesh_graphs.check_ncommon(ncommon)
     offsets, nodes = _rows(connectivity)
     n_nodes = int(nodes.max()) + 1
@@ -91,7 +95,6 @@ def part_mesh(
         graph = mesh_graphs.dual_by_nodes(offsets, nodes, n_nodes, ncommon)
     else:
         graph = mesh_graphs.nodal(offsets, nodes, n_nodes)
-    asked = requested(options)
     found = partition(
         graph,
         n_parts,
@@ -100,7 +103,7 @@ def part_mesh(
         tries=asked.tries,
         patience=asked.patience,
         contiguous=bool(asked.contiguous),
-        target_weights=None if tpwgts is None or len(tpwgts) == 0 else tpwgts,
+        target_weights=shares,
     )
     parts = found.parts.astype(np.int64)
     elements = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

@@ -32,7 +32,7 @@ AS_IT_IS = {
     "iptype": ((0, 4), "the first partition is by bisection and growing, iptype 4 (METISRB) and 0 (GROW)"),
     "minconn": ((0,), "parts are made for a small cut, whatever number of parts is beside a part"),
     "no2hop": ((0, 1), ""),
-    "numbering": ((0,), "vertices are numbered from 0"),
+    "numbering": ((0,), "vertices are numbered from 0 (METIS numbering 0)"),
     "objtype": ((0,), "parts are made for a small cut, objtype 0 (CUT)"),
     "ondisk": ((0,), "nothing is stored on disk"),
 }

@@ -312,11 +312,15 @@ def test_part_mesh():
         ([[0, 1]], {"gtype": "face"}, "gtype"),
         ([[0, 1]], {"ncommon": 0}, "ncommon"),
         ([[0, 1]], {"options": {"numbering": 1}}, "numbering"),
+        ([], {"options": {"numbering": 1}}, "METIS numbering"),
+        ([], {"n_parts": 0}, "n_parts=0 must be"),
+        ([], {"tpwgts": [1]}, "tpwgts= mismatches the parts"),
+        ([], {"tpwgts": [-1, 2]}, "tpwgts=: the share of part 0 is -1.0; use non-negative"),
     ],
 )
 def test_part_mesh_refuses(cells, more, match):
     with pytest.raises((GraphError, OptionError), match=match):
-        ew.part_mesh(2, cells, **more)
+        ew.part_mesh(**{"n_parts": 2, "connectivity": cells} | more)
 
 
 @pytest.mark.parametrize("ncommon", [1, 2, 3])

@@ -137,11 +137,13 @@ def test_what_is_no_argument_of_pymetis():
     for adjacency in (5, [None, None], [1, 0], [[[1], [0, 1]], [0]]):
         with pytest.raises(GraphError, match="adjacency is one sequence of neighbours for each vertex"):
             ew.part_graph(2, adjacency)
-    for nparts in ("2", None, 2.0, True):
+    for nparts in ("2", None, 2.0, True, 0):
         with pytest.raises(OptionError, match=f"nparts={nparts!r} must be a whole number"):
             ew.part_graph(nparts, TRIANGLES)
+    with pytest.raises(OptionError, match="METIS numbering"):
+        ew.part_graph(2, 5, options={"numbering": 1})  # before the graph is looked at
     for more, problem in (
-        ({"tpwgts": 5}, "target_weights= must be one number for each of 2 parts"),
+        ({"tpwgts": 5}, "tpwgts= mismatches the parts; it must be one number for each of 2 parts"),
         ({"vweights": 3}, "vweights=3 is one value; give one for each"),
         ({"eweights": 3}, "eweights=3 is one value; give one for each"),
         ({"vweights": [[1], [1, 2], [1], [1], [1], [1]]}, "vweights= are not one integer each"),
