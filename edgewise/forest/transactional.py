@@ -182,7 +182,8 @@ def transactional(n_vertices, entries, protocol="wound-wait", **options):
     xp = arrays.namespace(where)
     edges, listed = edges_of(entries)
     graph = Graph(n_vertices, edges=listed)
-    incidence = Incidence(graph.offsets, graph.neighbours, xp.array(graph.csr_weights))
+    weights: Any = graph.csr_weights
+    incidence = Incidence(graph.offsets, graph.neighbours, weights.copy())
     parent, hooked_by = arrays.empty(n_vertices, kind, where), arrays.empty(n_vertices, np.int64, where)
     make_roots(n_vertices, parent, hooked_by)
     best, changed = arrays.empty(n_vertices, np.int64, where), arrays.zeros(1, np.int32, where)
