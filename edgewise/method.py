@@ -166,6 +166,12 @@ def is_number(value: Any, whole: bool) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise :class:`~edgewise.errors.OptionError` unless an argument is an integer of ``least`` or more."""
+    if not is_number(value, whole=True) or value < least:
+        raise OptionError(f"{argument(name, value)} must be a whole number, {least} or more")
+
+
 def worker_names(device: str) -> tuple[str, ...]:
     """What :attr:`Result.devices` says of a call on one device: ``("cpu:0",)`` or ``("cuda:1",)``."""
     return ("cpu:0",) if device == "cpu" else (device,)

@@ -13,12 +13,12 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.naming import check_name, name_givers
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError
 from edgewise.files.streams import read_ahead
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.id_types import plain_ids
 from edgewise.ingest.string_order import ascending_order, strings_of
-from edgewise.method import is_number
+from edgewise.method import check_whole
 
 #: Rows of a block.
 BLOCK = 1 << 20
@@ -38,8 +38,7 @@ class ClusterTable:
 
     def __init__(self, result, name=None, min_size=1, id_column="id"):
         check_name(name)
-        if not is_number(min_size, whole=True) or min_size < 1:
-            raise OptionError(f"{argument('min_size', min_size)} must be a whole number, 1 or more")
+        check_whole("min_size", min_size, 1)
         self.result, self.graph, self.min_size = result, result.graph, int(min_size)
         self.id_column = id_column
         self.records: Any = self.graph.records
@@ -213,8 +212,7 @@ def top(result, count, name):
     """Table of the largest clusters; see :meth:`Components.top`."""
     import pyarrow as pa
 
-    if not is_number(count, whole=True) or count < 0:
-        raise OptionError(f"{argument('count', count)} must be a whole number, 0 or more")
+    check_whole("count", count, 0)
     table = ClusterTable(result, name)
     roots, sizes = (arrays.move(column, "cpu") for column in (result.roots, result.sizes()))
     largest = np.argsort(-sizes, kind="stable")[:count]

@@ -15,7 +15,7 @@ from edgewise.components.checkpoint import check_labels, damage_reported, load_s
 from edgewise.device import arrays
 from edgewise.errors import FileError, GraphError, OptionError, argument
 from edgewise.ingest.id_types import describe, of_ordered_bytes
-from edgewise.method import is_number
+from edgewise.method import check_whole, is_number
 from edgewise.result import counted
 
 ENDS = ("sources", "targets")
@@ -172,8 +172,7 @@ def column_numbers(kind):
 
 def as_count(n_vertices):
     """A number of vertices as an int; booleans are refused."""
-    if not is_number(n_vertices, whole=True) or n_vertices < 0:
-        raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number, 0 or more")
+    check_whole("n_vertices", n_vertices, 0)
     return int(n_vertices)
 
 

@@ -114,7 +114,7 @@ def refusal(text, problem, remedy=REMEDY):
 def _tokens(text):
     """Yield the tokens of a condition; the last one is of the kind ``end``."""
     for found in TOKEN.finditer(text):
-        kind = found.lastgroup or "end"  # one group is always found
+        kind = str(found.lastgroup)  # one group is always found
         token = Token(kind, found[kind], found.start(kind) + 1 - (kind == "column"))
         if kind == "word" and (token.text.lower() in KEYWORDS or token.text == "None"):
             word = "null" if token.text == "None" else token.text.lower()

@@ -18,7 +18,7 @@ from edgewise.device import arrays, each_row, fetch_add
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, check_names, one_of, warn
 from edgewise.front import front
 from edgewise.graph import Graph
-from edgewise.method import Method, check_graph, check_method, is_number, on_device, worker_names
+from edgewise.method import Method, check_graph, check_method, check_whole, is_number, on_device, worker_names
 from edgewise.partitions.check import checked_parts, evaluate_partition
 from edgewise.partitions.compatible import part_graph, partition_networkx
 from edgewise.partitions.contiguous import check_connected, make_contiguous
@@ -239,8 +239,7 @@ def _checked(parts, imbalance, preset, given):
     if given["patience"] is not None:
         whole["patience"] = given["patience"], 1
     for name, (value, least) in whole.items():
-        if not is_number(value, True) or value < least:
-            raise OptionError(f"{argument(name, value)} must be a whole number, {least} or more")
+        check_whole(name, value, least)
     if parts > MAX_PARTS:
         raise OptionError(f"{argument('parts', parts)} is too many; the most is {MAX_PARTS}")
     if not is_number(imbalance, False) or not 0 <= imbalance < np.inf:

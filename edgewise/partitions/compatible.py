@@ -11,7 +11,7 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument, check_names, warn
 from edgewise.graph import Graph
 from edgewise.ingest.symmetry import first_unmatched_entry
-from edgewise.method import is_number
+from edgewise.method import check_whole
 from edgewise.partitions.input import targets_of
 from edgewise.partitions.metis_options import requested
 
@@ -111,7 +111,7 @@ def part_graph(
     )
     if (adjacency is None) == (xadj is None or adjncy is None):
         raise OptionError("give either adjacency, or xadj and adjncy")
-    check_parts("nparts", nparts)
+    check_whole("nparts", nparts, 1)
     _check_flags(others)
     asked, shares = requested(others.get("options"), preset), shares_of(others.get("tpwgts"), nparts)
     if others.get("vsize") is not None:
@@ -151,12 +151,6 @@ def _contiguous(given, asked):
         option = f"the option contig={int(asked.contiguous)} of METIS"
         raise OptionError(f"{argument('contiguous', given)} and {option} contradict each other; give one")
     return bool(asked.contiguous if given is None else given)
-
-
-def check_parts(name, k):
-    """Raise unless the number of parts, an argument called ``name``, is one."""
-    if not is_number(k, True) or k < 1:
-        raise OptionError(f"{argument(name, k)} must be a whole number, 1 or more")
 
 
 def shares_of(tpwgts, k):
@@ -307,7 +301,7 @@ def partition_networkx(
         )
     if graph.is_directed():
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
-    check_parts("nparts", nparts)
+    check_whole("nparts", nparts, 1)
     _check_flags(others)
     shares = shares_of(others.get("tpwgts"), nparts)
     size = others.get("node_size")

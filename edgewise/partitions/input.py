@@ -198,5 +198,5 @@ def targets_of(given, k, name="target_weights"):
     if len(wrong):
         one = wrong[0]
         problem = f"{argument(name)}: the share of part {one} is {targets[one]}"
-        raise OptionError(f"{problem}; use non-negative numbers other than 0")
+        raise OptionError(f"{problem}; shares are non-negative, and may not be 0")
     return targets / targets.sum()

@@ -10,7 +10,8 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files import mesh_graphs
 from edgewise.front import named
-from edgewise.partitions.compatible import check_parts, shares_of
+from edgewise.method import check_whole
+from edgewise.partitions.compatible import shares_of
 from edgewise.partitions.metis_options import requested
 
 #: METIS' names of the graphs of a mesh, by their numbers and as they are written.
@@ -86,7 +87,7 @@ def part_mesh(
     from edgewise.partitions import partition
 
     kind, asked = _gtype(gtype), requested(options)
-    check_parts("n_parts", n_parts)
+    check_whole("n_parts", n_parts, 1)
     shares = shares_of(tpwgts, n_parts)
     mesh_graphs.check_ncommon(ncommon)
     offsets, nodes = _rows(connectivity)

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument, one_of
+from edgewise.method import check_whole
 from edgewise.transactions import runner
 from edgewise.transactions.protocols import PROTOCOLS, Protocol
 from edgewise.transactions.statistics import Statistics
@@ -117,7 +118,8 @@ class TransactionalMemory:
         if self.patience is None:
             self.patience = runner.PATIENCE if self.device == "cpu" else runner.PATIENCE_ON_GPU
         for name, least in (("log", 1), ("attempts", 1), ("slots", 1), ("patience", 0)):
-            check_number(name, getattr(self, name), least)
+            if name != "slots" or self.slots is not None:
+                check_whole(name, getattr(self, name), least)
         if self.log > LARGEST_LOG:
             raise OptionError(f"{argument('log', self.log)} is too large; give {LARGEST_LOG} or less")
         with arrays.guard(self.device):
@@ -154,7 +156,7 @@ class TransactionalMemory:
         OptionError
             Too many transactions.
         """
-        check_number("count", count, 0)
+        check_whole("count", count, 0)
         if count > MAX_TRANSACTIONS:
             raise OptionError(f"{count:,} transactions are too many; run {MAX_TRANSACTIONS:,} at a time")
         with arrays.guard(self.device):
@@ -173,8 +175,7 @@ class TransactionalMemory:
         size = self._protocol.shared(count)
         if len(self._shared) != size:
             self._shared = arrays.zeros(size, np.int64, self.device)
-        patience = int(self.patience or 0)  # never None here
-        return Memory(self.words, self._entries, self._shared, patience)
+        return Memory(self.words, self._entries, self._shared, cast("int", self.patience))
 
     def _raise(self, run, statistics):
         numbers = np.sort(np.concatenate(list(run.given_up.values())))
@@ -301,11 +302,3 @@ def check_words(words):
         raise OptionError(f"words are a one-dimensional array of {', '.join(TYPES)}, not {shape}; convert it")
     if not words.flags.c_contiguous or not len(words):
         raise OptionError("words are a contiguous array of one word at least; copy it")
-
-
-def check_number(name, value, least):
-    """Raise :class:`~edgewise.errors.OptionError` unless a number is whole and large enough."""
-    if value is None and name == "slots":
-        return
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise OptionError(f"{argument(name, value)} must be a whole number, {least} or more")

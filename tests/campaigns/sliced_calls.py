@@ -291,7 +291,7 @@ def read_mesh(case):
     elements, path = meshes(case), case.folder / "some.mesh"
     lines = [" ".join(str(node + 1) for node in element) for element in elements]
     path.write_text("\n".join([f"{len(elements)} 1", *lines, ""]))
-    found = ew.read_mesh(path)
+    found = ew.read_mesh(path, metis_version=4)
     yield found.n_elements == len(elements) and found.nodes.tolist() == [
         one for row in elements for one in row
     ]

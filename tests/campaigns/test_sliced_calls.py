@@ -1,5 +1,7 @@
 """A few cases of the campaign, and that the campaigns of slices meet every public call."""
 
+import json
+
 import pytest
 
 import edgewise as ew
@@ -15,6 +17,8 @@ def test_every_public_call_is_met():
     assert set(sliced_calls.LEFT_OUT) <= set(ew.__all__)
 
 
-def test_small_graphs_and_slices_are_right_in_every_call():
+def test_small_graphs_and_slices_are_right_in_every_call(capsys):
     outcomes = sliced_calls.main(["--cases", "8", "--seed", "3", "--processes", "1"])
     assert set(outcomes) <= sliced_calls.RIGHT and outcomes["right"] > 100
+    calls = json.loads(capsys.readouterr().out.splitlines()[-1])["functions"]
+    assert all(counts.get("right") for counts in calls.values()), "a call refuses every case"

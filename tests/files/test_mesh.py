@@ -315,7 +315,7 @@ def test_part_mesh():
         ([], {"options": {"numbering": 1}}, "METIS numbering"),
         ([], {"n_parts": 0}, "n_parts=0 must be"),
         ([], {"tpwgts": [1]}, "tpwgts= mismatches the parts"),
-        ([], {"tpwgts": [-1, 2]}, "tpwgts=: the share of part 0 is -1.0; use non-negative"),
+        ([], {"tpwgts": [-1, 2]}, "tpwgts=: the share of part 0 is -1.0; shares are non-negative"),
     ],
 )
 def test_part_mesh_refuses(cells, more, match):

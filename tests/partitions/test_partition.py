@@ -278,7 +278,7 @@ def test_reordered():
         ({"tries": 0}, "tries=0 must be a whole number, 1 or more"),
         ({"scale": -1}, "scale=-1 must be a number larger than 0"),
         ({"target_weights": [1]}, "must be one number for each of 2 parts"),
-        ({"target_weights": [1, 0]}, "is 0.0; use non-negative numbers other than 0"),
+        ({"target_weights": [1, 0]}, "is 0.0; shares are non-negative, and may not be 0"),
     ],
 )
 def test_bad_options(how, message):
