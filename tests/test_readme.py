@@ -22,6 +22,7 @@ from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
 from edgewise.strong import METHODS as STRONG
+from edgewise.tuning import described
 from tests.shown import COMMAND, on_a_terminal, without_times
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +69,25 @@ def test_table_of_merges_is_the_code_s():
 
 
 KINDS = {"cpu": "CPU", "cuda": "GPU"}
+CONTRIBUTING = ROOT / "docs" / "contributing.md"
+LIMITS_BEFORE, LIMITS_AFTER = "<!-- limits -->\n", "\n<!-- /limits -->"
+
+
+def table_of_limits():
+    """The table of limits as the page for contributors must show it."""
+    lines = ["| Device | Limit | Value | Below it; from it on | Measured |", "| --- " * 5 + "|"]
+    for kind, name, value, of in described():
+        separates = of.separates.replace(" | ", "; ")
+        cells = KINDS[kind], f"`{name}`", f"{value:,} {of.unit}", separates, f"{of.measured}, {of.date}"
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def test_table_of_limits_is_the_code_s():
+    shown = CONTRIBUTING.read_text().partition(LIMITS_BEFORE)[2].partition(LIMITS_AFTER)[0]
+    assert shown == table_of_limits(), "run python tests/test_readme.py"
+
+
 FORESTS = ROOT / "docs" / "forest.md"
 FORESTS_BEFORE, FORESTS_AFTER = "<!-- methods of forest -->\n", "\n<!-- /methods of forest -->"
 
@@ -260,3 +280,6 @@ if __name__ == "__main__":
         after = f"<!-- /methods of {kind} -->"
         text = head + before + table_of_searches(kind) + "\n" + after + rest.partition(after)[2]
     PATHS.write_text(text)
+    head, _, rest = CONTRIBUTING.read_text().partition(LIMITS_BEFORE)
+    filled = head + LIMITS_BEFORE + table_of_limits() + LIMITS_AFTER + rest.partition("<!-- /limits -->")[2]
+    CONTRIBUTING.write_text(filled)

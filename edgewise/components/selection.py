@@ -6,6 +6,7 @@ those count that the graph was made of; nothing is derived for the choice, as so
 over the edges.
 """
 
+from edgewise import tuning
 from edgewise.components.edge_order import MANY, is_ordered, neighbours_are_close, order_of
 from edgewise.components.rem_ranges import lie_in_ranges
 from edgewise.components.skew import is_skewed
@@ -17,12 +18,9 @@ DENSE_ON_CPU, DENSE_ON_GPU = 5, 5
 #: Entries per vertex up to which rows of one or two entries are the rule, and edges per vertex up to which
 #: ranges of the vertices of an edge list pay on the CPU, and from which on a sample of the edges does.
 FEW_ENTRIES, DENSE_EDGES = 2.5, 4
-#: Vertices and edges up to which one thread without atomics is faster than any number; the same for a few
-#: threads, which are no faster than one where all parents are in the second cache of a core, unless ids are
-#: local.
-LITTLE, FEW_THREADS, LITTLE_FOR_FEW = 1 << 15, 2, 150_000
-#: Edges of a list from which on its ids and its order are judged on a GPU.
-MIN_EDGES = 1 << 21
+#: Threads that are no faster than one where all parents are in the second cache of a core, and vertices and
+#: edges from which on they are if ids are local.
+FEW_THREADS, LITTLE_FOR_FEW = 2, 150_000
 #: Least and largest number of edges per vertex for which plain writes before Rem pay on a GPU.
 EDGES_TO_HANG = 1, 16
 #: Edges per vertex and vertices from which on a sample of an unordered edge list pays on a GPU; the same for
@@ -39,7 +37,7 @@ def select_method(graph):
         return _select_for_edges(graph)
     entries = len(graph.neighbours) / graph.n_vertices
     if graph.device == "cpu":
-        if graph.n_vertices + len(graph.neighbours) < LITTLE:
+        if graph.n_vertices + len(graph.neighbours) < tuning.CPU.components_alone:
             return "rem-rows"
         if entries <= FEW_ENTRIES and "edges" not in graph.made_of:
             return "ecl-pairs"
@@ -54,7 +52,7 @@ def _select_on_cores(graph):
     """Name of the method that reads the edge list on the CPU's threads."""
     n, ends, n_threads = graph.n_vertices, (graph.sources, graph.targets), threads.count()
     size, dense = n + graph.n_edges, graph.n_edges >= DENSE_EDGES * n
-    if n_threads == 1 or size < LITTLE:
+    if n_threads == 1 or size < tuning.CPU.components_alone:
         return "rem-sequential"
     if n_threads <= FEW_THREADS and n < MANY:
         if size < LITTLE_FOR_FEW or not neighbours_are_close(n, *ends):
@@ -68,7 +66,7 @@ def _select_for_edges(graph):
     """Name of the method that reads the edge list."""
     if graph.device == "cpu":
         return _select_on_cores(graph)
-    if "edges" not in graph.made_of or graph.n_edges < MIN_EDGES:
+    if "edges" not in graph.made_of or graph.n_edges < tuning.GPU.components_judged:
         return "rem"
     return graph.cached("method_for_edges", lambda: select_for_many_edges(graph))
 

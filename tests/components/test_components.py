@@ -2,6 +2,7 @@
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.components import METHODS
 from edgewise.components.sizes import ComponentSizes
 from edgewise.components.verification import oracle
@@ -161,7 +163,7 @@ def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypat
     ordered = ew.Graph.from_edges(dense.sources[order], dense.targets[order], n_vertices=1000)
     grid, mesh = ew.generate.grid(40, 40), ew.generate.rgg(1000, mean_degree=14, seed=1)
     selected = selection.select_method
-    monkeypatch.setattr(selection, "LITTLE", 1000)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_alone=1000))
     monkeypatch.setattr(selection, "LITTLE_FOR_FEW", 1000)
     assert selected(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
     few = ew.generate.paths(300, seed=1)
@@ -234,7 +236,7 @@ def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scatter
     ],
 )
 def test_edge_lists_on_a_gpu_get_what_pays(monkeypatch, local, ordered, edges, expected):
-    monkeypatch.setattr(selection, "MIN_EDGES", 10)
+    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, components_judged=10))
     monkeypatch.setattr(selection, "VERTICES_TO_FILTER", 10)
     monkeypatch.setattr(selection, "LOCAL_VERTICES_TO_FILTER", 10)
     monkeypatch.setattr(selection, "MIN_EDGES_TO_SPREAD", 10)
@@ -248,7 +250,7 @@ def test_edge_lists_on_a_gpu_get_what_pays(monkeypatch, local, ordered, edges, e
     if local == "skewed":
         targets = np.where(np.random.default_rng(1).random(n * edges) < 0.2, n // 2, targets)
     assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == expected
-    monkeypatch.setattr(selection, "MIN_EDGES", 10**6)
+    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, components_judged=10**6))
     assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == "rem"
 
 

@@ -1,0 +1,70 @@
+"""Limits that choose a method: one record for each kind of device.
+
+A limit separates two ways of doing the same thing, and ``method="auto"`` compares a fact of a graph with it.
+It has a line of its own here because without it some call that users make takes 10 % longer.  Constants that
+size a buffer or a block are on the page of their method.
+
+A page reads ``tuning.CPU.NAME`` or ``tuning.GPU.NAME`` at each call, so that another record can take the
+place of one: ``tuning.CPU = replace(tuning.CPU, NAME=value)``.  The name of a limit begins with its room.
+
+The machines: ``2 cores`` are virtual cores of an AMD EPYC or a Xeon, ``16 cores`` those of a Xeon beside a
+GPU, ``H100`` and ``H200`` such a GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+
+class Limit(NamedTuple):
+    """What is said of a limit beside its value.
+
+    Attributes
+    ----------
+    unit : str
+        What is counted.
+    separates : str
+        What is taken below the limit, and from it on: ``"one | other"``.
+    measured : str
+        Machine and state (commit) that the value was measured on.
+    date : str
+        Day of that measurement.
+    """
+
+    unit: str
+    separates: str
+    measured: str
+    date: str
+
+
+def limit(value: float, unit: str, separates: str, measured: str, date: str) -> Any:
+    """The field of a record for a limit: its value, and a :class:`Limit`."""
+    return field(default=value, metadata={"limit": Limit(unit, separates, measured, date)})
+
+
+@dataclass(frozen=True)
+class CPULimits:
+    """Limits on CPU cores."""
+
+    components_alone: int = limit(1 << 15, "n + m", "rem-sequential | rem", "2 cores, 262ad98", "2026-11-24")
+
+
+@dataclass(frozen=True)
+class GPULimits:
+    """Limits on a GPU."""
+
+    components_judged: int = limit(1 << 21, "edges", "rem | by order", "H200, a31dd45", "2026-11-26")
+
+
+CPU, GPU = CPULimits(), GPULimits()
+
+
+def described() -> list[tuple[str, str, float, Limit]]:
+    """Every limit in force: the kind of device, the name, the value, and what is said of it."""
+    records: dict[str, CPULimits | GPULimits] = {"cpu": CPU, "cuda": GPU}
+    return [
+        (kind, one.name, getattr(record, one.name), one.metadata["limit"])
+        for kind, record in records.items()
+        for one in fields(record)
+    ]
