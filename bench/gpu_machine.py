@@ -72,6 +72,7 @@ JOBS = (
     Job("racecheck-transactions", f"{TESTS} gpu tests/transactions", 9, under=RACECHECK),
     Job("components", "bench/components.py gpu", 2),
     Job("components-edges", "bench/components.py edges", 2),
+    Job("choices", "bench/choices.py --device cuda --limit 400", 8),
     Job("paths", "bench/paths_gpu.py", 4),
     Job("hierarchy", "bench/hierarchy.py", 2),
     Job("cycles", "bench/cycles_gpu.py", 4),
@@ -95,6 +96,7 @@ JOBS = (
     Job("forest-cores", "bench/forest.py cores", 4, 0),
     Job("partitions-cores", "bench/partitions.py --kind large", 9, 0),
     Job("scaling", "bench/scaling.py --sizes 20 --limit 400", 8, 0),
+    Job("choices-cores", "bench/choices.py --threads 2 16 --limit 400", 8, 0),
     Job("transactions-cores", "bench/transactions.py tables cpu", 5, 0),
     Job("histories-cores", "bench/transactions.py history cpu --commits 1e7 --seconds 120", 3, 0),
 )

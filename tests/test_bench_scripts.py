@@ -57,6 +57,16 @@ def test_surface_ends_in_time(tmp_path, bench):
 
 
 @needs_speed
+def test_choices_for_tiny_graphs(tmp_path, bench):
+    out = run("choices", tmp_path, "--sizes", "6", "--names", "grid", "--threads", "1")
+    assert "--- edges, 1 threads: 4 graphs" in out and "--- rows, 1 threads: 2 graphs" in out
+    assert "auto / rem: geometric mean" in out and "rem-sequential: the best of" in out
+    rows = json.loads((tmp_path / "choices-cpu.json").read_text())["rows"]
+    assert {row["taken"] for row in rows} == {"rem-sequential", "rem-rows"}
+    assert out.endswith(run("choices", tmp_path, "--show", tmp_path / "choices-cpu.json"))
+
+
+@needs_speed
 def test_scaling_of_tiny_graphs(tmp_path, bench):
     options = ["--sizes", "6", "--families", "grid", "--calls", "bfs", "sssp", "--threads", "1"]
     assert "1 of 1 graphs are done" in run("scaling", tmp_path, *options)
