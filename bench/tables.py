@@ -250,23 +250,35 @@ def forest_large():
     return table(header, body)
 
 
-def large():
-    """What several GPUs gain on graphs of a billion edges, and the rates of streams."""
-    body = []
-    rows = [row for row in results("several-gpu")["rows"] if row["part"] == "speedup"]
-    edges = {row["graph"]: row["edges"] for row in rows if row["gpus"] == 1}
-    for row in rows:
-        if row.get("auto") and row["gpus"] == 4 and edges[row["graph"]] > 1e9:
-            name = f"{row['graph']}, {edges[row['graph']] / 1e9:.2f} G edges, on 4 H200s by `{row['merge']}`"
-            body.append([name, f"{row['speedup']:.2f} times as fast as one H200"])
-    row = max(results("streams-gpu")["rows"], key=lambda row: (row["edges"], -len(row["devices"])))
-    rate = f"{row['gb_per_s']:.0f} GB/s ({row['share_of_link']:.0%} of its link)"
-    rate += f", {row['device_gb']:.2f} GB on it"
-    body.append([f"{row['edges'] / 1e9:.1f} G edges of host memory through one H200", rate])
-    (row,) = results("streams-cpu")["rows"]
-    rate = f"{row['seconds']:.0f} s, {row['bytes_a_vertex']:.1f} bytes per id beyond the buffers"
-    body.append([f"{row['edges'] / 1e9:.0f} G edges of Parquet shards on two CPU cores", rate])
-    return table(["components of", "result"], body)
+def overview():
+    """One figure of each kind of problem, beside the fastest other program."""
+    programs = results("pairs-cpu")["rows"]
+    ours, *others = sorted(programs, key=lambda row: row["program"] != "edgewise")
+    best = min(others, key=lambda row: row["seconds"]["median"])
+    body = [
+        [
+            "10 M pairs of strings, from file to file, two cores",
+            bold(f"{ours['seconds']['median']:.1f} s", True),
+            f"{best['seconds']['median']:.1f} s ({best['program']})",
+        ]
+    ]
+    rows = [row for row in results("components-cpu")["rows"] if row["threads"] == 2]
+    named = {row["method"]: row for row in rows if row["graph"] == "rmat20"}
+    auto = next(row for row in named.values() if row["auto"])
+    cells = [bold(f"{median(auto)} ms", True), f"{median(named['gapbs'])} ms (GAP)"]
+    body.append(["components of R-MAT, 2<sup>20</sup> vertices, two cores", *cells])
+    for problem, graph, name in (
+        ("bfs", "rmat22", "breadth-first search of R-MAT, 2<sup>22</sup> vertices, H200"),
+        ("sssp", "rmat22", "shortest paths of the same, H200"),
+        ("sssp", "rgg21", "shortest paths of a geometric graph, 2<sup>21</sup> vertices, H200"),
+    ):
+        ms, peer = tables_paths.beside_peer(problem, graph)
+        cells = [bold(f"{ms:.3g} ms", True), f"{peer['ms'][graph]:g} ms ({peer['name']})"]
+        body.append([name, *cells])
+    ms, peer = tables_cycles.beside_g2miner(5)
+    name = "pentagons through every vertex of com-DBLP, H200"
+    body.append([name, bold(f"{ms:.3g} ms", True), f"{peer:g} ms (G2Miner, the total only)"])
+    return table(["problem", "edgewise", "fastest other program"], body)
 
 
 def beside_gapbs():
@@ -400,7 +412,7 @@ TABLES = {
     "cpu": cpu,
     "pairs": pairs,
     "thresholds": thresholds,
-    "large": large,
+    "overview": overview,
     "beside-gapbs": beside_gapbs,
     "scaling": scaling,
     "scaling-picture": partial(picture, "scaling", "scaling-cpu", "Speed-up by number of threads"),

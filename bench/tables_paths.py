@@ -36,25 +36,10 @@ def _fastest_peer(problem, graph):
     return min(mine, key=lambda one: one["ms"][graph])
 
 
-def beside_peers():
-    """Milliseconds of the fastest method of each search, and of the fastest peer."""
-    rows, fastest = results("paths-gpu")["rows"], {}
-    for row in rows:
-        key = row["problem"], row["graph"]
-        if key not in fastest or row["ms"]["median"] < fastest[key]["ms"]["median"]:
-            fastest[key] = row
-    body = []
-    for (problem, graph), row in fastest.items():
-        peer = _fastest_peer(problem, graph)
-        cells = f"**{row['ms']['median']:.2f}**", f"{peer['ms'][graph]:g} ({_with_delta(peer, graph)})"
-        body.append([problem.upper(), graph, f"`{row['method']}`", *cells])
-    return table(["search", "graph", "method", "edgewise", "fastest peer"], body)
-
-
-def _with_delta(peer, graph):
-    """Name of a peer, and the width of the buckets with which it is fastest, where that is known."""
-    delta = peer.get("delta", {}).get(graph)
-    return f"{peer['name']}, delta {delta:,}" if delta else peer["name"]
+def beside_peer(problem, graph):
+    """Least milliseconds of any method of a search of ``graph``, and the fastest peer."""
+    rows = [row for row in results("paths-gpu")["rows"] if (row["problem"], row["graph"]) == (problem, graph)]
+    return min(row["ms"]["median"] for row in rows), _fastest_peer(problem, graph)
 
 
 def _ms(value, best):
@@ -179,7 +164,6 @@ TABLES = {
     "hierarchies": hierarchies,
     "paths-sssp-gpu": partial(searches, "sssp"),
     "apsp-gpu": floyd_warshall,
-    "searches-beside-peers": beside_peers,
     "searches-cpu": searches_cpu,
     "all-pairs-gpu": all_pairs_gpu,
     "all-pairs-cpu": all_pairs_cpu,
