@@ -2,8 +2,8 @@
 
     python bench/tables.py
 
-Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md and docs/*.md is filled with the table of
-that name.
+Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md, docs/*.md and bench/notes/*.md is filled with
+the table of that name.
 """
 
 import re
@@ -29,6 +29,7 @@ from edgewise.experiments import PRESETS
 from edgewise.experiments.report import Table, shown
 
 ROOT = Path(__file__).resolve().parent.parent
+NOTES = ROOT / "bench" / "notes"
 
 
 def gpu_methods():
@@ -60,13 +61,15 @@ def gpu_edges():
 
 
 def gpu_peers():
-    """`auto` beside the peers of the GPU table."""
-    rows = [row for row in results("components-gpu")["rows"] if row["auto"]]
+    """`auto` on edge lists as they are made, beside the peers of the same graphs."""
+    rows = [row for row in results("components-gpu-edges")["rows"] if row["order"] == "as made"]
     header = ["graph", "edgewise `auto`", "its whole call, warm", *components.PEERS]
     body = [
-        [row["graph"], bold(f"{row['ms']['median']:.3f}", True), f"{row['call_ms']:.3f}"]
+        [row["graph"], bold(f"{row['ms'][row['method']]['median']:.3f}", True)]
+        + [f"{row['call_ms']['warm']['median']:.3f}"]
         + [ms[row["graph"]] for ms in components.PEERS.values()]
         for row in rows
+        if all(row["graph"] in ms for ms in components.PEERS.values())
     ]
     return table(header, body)
 
@@ -226,11 +229,11 @@ def streams_gpu():
     return table(header, body)
 
 
-def forest_large():
+def forest_large(*cases):
     """Spanning forests of a billion edges and more."""
     header = ["edges", "vertices", "edges are", "GPUs", "seconds (median)", "G edges/s", ""]
     body = []
-    for case in ("resident", "host", "several"):
+    for case in cases:
         for row in results(f"forest-large-{case}")["rows"]:
             seconds, remark = row["seconds"]["median"], ""
             if case == "host":
@@ -307,7 +310,7 @@ def beside_gapbs():
 
 def scaling():
     """Milliseconds (medians) of ours and of other programs, a panel for each call."""
-    rows = results("scaling-cpu")["rows"]
+    rows = results("scaling-cpu-16")["rows"]
     most = max(row["threads"] for row in rows)
     sides = {"edgewise_ms": "edgewise", "gapbs_ms": "GAP", "wasp_ms": "Wasp"}
     panels = {}
@@ -320,6 +323,35 @@ def scaling():
         dots(f"scaling-{number}", f"Times of {half[0].title} and {half[1].title}", half)
         for number, half in enumerate(halves)
     )
+
+
+def scaling_ratios():
+    """The time of each call over that of GAP's program on 16 threads."""
+    ratios = {}
+    for row in results("scaling-cpu-32-h100")["rows"]:
+        if row["threads"] == 16 and "gapbs_ms" in row:
+            ratio = row["edgewise_ms"]["median"] / row["gapbs_ms"]["median"]
+            ratios.setdefault(row["call"], []).append(ratio)
+    body = [
+        [call, len(found), *(f"{of(found):.2f}" for of in (geometric_mean, min, max))]
+        for call, found in ratios.items()
+    ]
+    return table(["call", "graphs", "geometric mean", "least", "largest"], body)
+
+
+def first_use():
+    """Seconds of each command with an empty cache of kernels and with a full one."""
+    found = {
+        device: {row["command"]: row for row in results(f"first-use-{device}")["rows"]}
+        for device in ("cpu", "cuda")
+    }
+    columns = [rows for device in found.values() for rows in (device, device)]
+    body = [
+        [command]
+        + [f"{rows[command][use]['seconds']:.2f}" for rows, use in zip(columns, ("first", "second") * 2)]
+        for command in found["cpu"]
+    ]
+    return table(["command", "CPU, first", "CPU, second", "GPU, first", "GPU, second"], body)
 
 
 def public_calls():
@@ -415,6 +447,8 @@ TABLES = {
     "overview": overview,
     "beside-gapbs": beside_gapbs,
     "scaling": scaling,
+    "scaling-ratios": scaling_ratios,
+    "first-use": first_use,
     "scaling-picture": partial(picture, "scaling", "scaling-cpu", "Speed-up by number of threads"),
     "surface-cpu-picture": partial(picture, "surface", "surface-cpu", "Time per entry on CPU cores"),
     "surface-gpu-picture": partial(picture, "surface", "surface-cuda", "Time per entry on a GPU"),
@@ -424,7 +458,8 @@ TABLES = {
     "propagate": propagate,
     "streams-cpu": streams_cpu,
     "streams-gpu": streams_gpu,
-    "forest-large": forest_large,
+    "forest-large": partial(forest_large, "several"),
+    "forest-segments": partial(forest_large, "resident", "host"),
     **tables_cycles.TABLES,
     **tables_forest.TABLES,
     **tables_partitions.TABLES,
@@ -454,6 +489,8 @@ def fill(path):
             print(f"{path.name}: {match[1]} left as it is, since {Path(absent.filename).name} is not there")
             return match[0]
         origins = "\n".join(origin(name, drawn="](pictures/" in made) for name in dict.fromkeys(record.USED))
+        if path.parent == NOTES:
+            made = made.replace("](pictures/", "](../../docs/pictures/")
         return f"<!-- bench: {match[1]} -->\n{made}\n\n{origins}\n<!-- /bench -->"
 
     filled = re.sub(r"<!-- bench: ([\w-]+) -->.*?<!-- /bench -->", replace, text, flags=re.DOTALL)
@@ -463,6 +500,6 @@ def fill(path):
 
 
 if __name__ == "__main__":
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(NOTES.glob("*.md"))]:
         fill(page)
     sys.exit()
