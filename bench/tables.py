@@ -2,8 +2,8 @@
 
     python bench/tables.py
 
-Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md, docs/*.md and bench/notes/*.md is filled with
-the table of that name.
+Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md, docs/*.md and bench/notes/*.md is filled
+with the table of that name.
 """
 
 import re

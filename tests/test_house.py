@@ -182,6 +182,7 @@ TEXTS = [
     *SOURCES,
     *sorted((ROOT / "tests").rglob("*.py")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "bench" / "notes").glob("*.md")),
     *sorted((ROOT / "changes").glob("*.md")),
     ROOT / "README.md",
 ]
