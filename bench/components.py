@@ -71,7 +71,7 @@ def gpu(names):
 
 def gpu_graph(name, cupy):
     graph, made = wall(lambda: ew.generate.named(name, device="cuda"), cupy)
-    graph, built = wall(graph.with_both_forms, cupy)
+    graph, built = wall(lambda: graph.prepare("components"), cupy)
     edges = (graph.n_vertices, graph.sources, graph.targets, True)
     build = record.spread(event_times(lambda: rows_from_edges(*edges), cupy, 3))["median"]
     _, judged = wall(lambda: (symmetric_csr(graph), has_local_ids(graph)), cupy)
@@ -188,7 +188,7 @@ def cpu(names, threads, peers):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names or CPU_GRAPHS:
-            graph = ew.generate.named(name).with_both_forms()  # before anything is timed
+            graph = ew.generate.named(name).prepare("components")  # before anything is timed
             rows += cpu_graph(name, graph, threads, peers, Path(folder))
     for count in threads:
         ratios = [row["ratio"] for row in rows if row["auto"] and row["threads"] == count and row["ratio"]]

@@ -112,8 +112,11 @@ class Holder:
             cupy.cuda.runtime.deviceSynchronize()
         return time.perf_counter() - start, found
 
-    def time(self, call, source, runs, threads):
-        """Seconds of calls on new graphs and on a warm one, and a digest of the answer."""
+    def time(self, call, source, runs, threads, prepared=False):
+        """Seconds of calls on new graphs and on a warm one, and a digest of the answer.
+
+        The warm one is ``prepared`` for searches, if that is wanted and the state has it.
+        """
         if threads and self.device == "cpu":
             import numba
 
@@ -128,6 +131,9 @@ class Holder:
                 fresh.append(self.seconds(call, self.graph(call), source)[0])
                 if sum(fresh) > BURST:
                     break
+            if prepared and hasattr(self.warm[key], "prepare"):
+                self.warm[key].prepare("searches")
+                self.seconds(call, self.warm[key], source)
         found = None
         while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
             del found  # as GAP's programs free the answer of a trial before the next

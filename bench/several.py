@@ -118,11 +118,11 @@ def on_team(name, graph, team, expected, base, ways=("edges", "range")):
 
 def on_team_with_rows(name, graph, team, expected):
     """The same with rows built everywhere, which lets sampling methods skip most of them."""
-    graph = graph.with_both_forms()
+    graph = graph.prepare("components")
     base, labels = one_gpu(name, graph)
     base["right"] = bool((labels == expected).all())
     split = graph.split(team)
-    split.parts = [part._replace(graph=part.graph.with_both_forms()) for part in split.parts]
+    split.parts = [part._replace(graph=part.graph.prepare("components")) for part in split.parts]
     rows = [base]
     for merge in ("ranges",) if split.by == "range" else ("peer",):
         rows.append({"graph": name, "gpus": len(team), **measured(split, merge, expected, base)})

@@ -94,10 +94,11 @@ class Sweep:
         options, times, digests = self.options, self.times.setdefault((point, call, name), {}), {}
         file = self.gapbs and families.file_of(place, peer_programs.PROGRAMS[call][1])
         given = {"threads": options.threads, "source": source}
+        prepared = options.prepared and call in SEARCHES
         delta = self.gapbs and call == "sssp" and self.best_delta(file, given)
         for _ in range(options.rounds):
             for state, process in self.states.items():
-                found = process.ask(act="time", call=call, runs=options.runs, **given)
+                found = process.ask(act="time", call=call, runs=options.runs, prepared=prepared, **given)
                 digests[state] = found["digest"]
                 for kind in ("warm", "fresh"):
                     times.setdefault((state, kind), []).extend(found[kind])
@@ -290,6 +291,7 @@ def parsed():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--calls", nargs="*", default=CALLS, choices=CALLS)
     parser.add_argument("--against", type=Path, help="folder with a state before")
+    parser.add_argument("--prepared", action="store_true", help="prepare the graphs of warm searches")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each side")
     parser.add_argument("--runs", type=int, default=7, help="runs of a call in a turn, at most")
     parser.add_argument(

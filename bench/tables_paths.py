@@ -55,10 +55,9 @@ def hierarchies():
     for row in results("hierarchy-gpu")["rows"]:
         cells = [row["graph"], row["problem"].upper(), row["rounds"], f"{row['core']:,}"]
         cells.append(f"{row['elimination_ms']['median']:.2f}")
-        for method, spent in row["calls"].items():
+        for spent in row["calls"].values():
             warm = ", ".join(f"{one['median']:.2f}" for one in spent["warm"])
-            chosen = method == row["auto"]
-            cells += [f"{spent['fresh']['median']:.2f}", f"**{warm}**" if chosen else warm]
+            cells += [f"{spent['fresh']['median']:.2f}", warm]
         body.append(cells)
     return table(header, body)
 

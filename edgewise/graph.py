@@ -63,6 +63,8 @@ class Graph(Representation):
     made_of : tuple of str
         The forms that the graph was made of: ``"edges"``, ``"rows"`` (CSR) or both.  Choices of a method
         depend on these, and not on the forms that have been derived since.
+    prepared : tuple of str
+        What :meth:`prepare` has prepared the graph for.
     """
 
     def __init__(self, n_vertices, *, edges=None, rows=None, directed=False, ids=None, vertex_weights=None):
@@ -76,6 +78,7 @@ class Graph(Representation):
         self.left_out: dict[str, int] | None = {}
         self.frame_kind: Kind = "arrow"
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
+        self.prepared: tuple[str, ...] = ()
         self._cache: dict[Any, Any] = {}
 
     @classmethod
@@ -672,25 +675,50 @@ class Graph(Representation):
 
         return self._copy(moved(self._edges), moved(self._rows), self.made_of)
 
-    def with_both_forms(self) -> Graph:
-        """Return the graph as one that was made of an edge list and rows, deriving the form that is missing.
+    def prepare(self, *purposes: str) -> Graph:
+        """Derive and keep what takes longer than one call and makes later ones faster; return the graph.
 
-        The method ``"auto"`` of a graph that was made of edges does not use rows, since sorting the edges
-        takes longer than most answers.  Where several answers are wanted from a dense graph, rows pay.
+        The method ``"auto"`` uses what has been prepared, and never prepares anything by itself.  The answers
+        are the same.  What is prepared stays on the device of the graph; a copy, as by :meth:`to`, is to be
+        prepared by itself.
+
+        Parameters
+        ----------
+        *purposes : str
+            * ``"searches"`` : for :func:`bfs`, and :func:`shortest_paths` if the graph has weights.  A
+              directed graph gets the rows of the edges that come in.  An undirected graph on a GPU gets a
+              contraction hierarchy, if its vertices have few edges, as those of road networks and long paths
+              have, its weights are whole numbers, and the hierarchy saves time.
+            * ``"components"`` : for :func:`connected_components`.  A graph that was made of edges gets rows,
+              with which dense graphs take less time.
+            * ``"cycles"`` : for :func:`cycle_counts`.  The vertices are ranked by degree.
 
         Returns
         -------
         Graph
-            On the same device, sharing the arrays of this one.
+            The graph itself.
+
+        Raises
+        ------
+        GraphError
+            ``"searches"`` of a graph whose weights :func:`shortest_paths` refuses, or ``"cycles"`` of a
+            directed graph.
+        OptionError
+            An unknown purpose, or none.
+        OutOfMemoryError
+            The device is too small.
 
         Examples
         --------
         >>> import edgewise as ew
-        >>> graph = ew.generate.uniform(100, 1000, seed=1)
-        >>> graph.made_of, graph.with_both_forms().made_of
-        (('edges',), ('edges', 'rows'))
+        >>> graph = ew.Graph.from_edges([0, 1], [1, 2], directed=True)
+        >>> graph.prepare("searches")
+        <Graph: directed, 3 vertices, 2 edges, held as edges and rows on cpu, prepared for searches>
         """
-        return self._copy(self._edge_list(), self._csr(), ("edges", "rows"))
+        from edgewise.ingest.preparation import prepare
+
+        prepare(self, purposes)
+        return self
 
     def _copy(self, edges, rows, made_of=None, directed=None):
         """A graph of other arrays with the same vertices, by default made of those and of the same kind."""

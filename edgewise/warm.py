@@ -221,11 +221,9 @@ def _search_all_kinds(device):
     from edgewise.paths.apsp import all_pairs_shortest_paths
     from edgewise.paths.bfs import METHODS as OF_EDGES
     from edgewise.paths.bfs import bfs
-    from edgewise.paths.csr import adjacency_of
     from edgewise.paths.measures import distance_measures
     from edgewise.paths.sssp import METHODS as OF_WEIGHTS
     from edgewise.paths.sssp import shortest_paths
-    from edgewise.paths.sssp.hierarchy.search import CHAINS, has_degrees
 
     taken = TAKEN[device.partition(":")[0]]
     for kind in (None, np.int64, np.float64):
@@ -237,8 +235,6 @@ def _search_all_kinds(device):
                 search(graph, 0, method=method).path_to(2)
         if device == "cpu":
             _search_larger(search, kind)
-        else:
-            has_degrees(adjacency_of(graph), CHAINS)  # which larger graphs are asked for
         for method in taken:
             if method in OF_ALL_PAIRS and (kind is None or OF_ALL_PAIRS[method].weights != "none"):
                 all_pairs_shortest_paths(graph, method=method)

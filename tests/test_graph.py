@@ -285,7 +285,6 @@ def test_a_degree_has_a_direction():
 def test_weights_of_vertices_stay_with_a_graph():
     rows = {"offsets": [0, 1, 2], "neighbours": [1, 0], "vertex_weights": [4, 5]}
     graph = ew.Graph.from_csr(**rows, directed=True)
-    assert graph.with_both_forms().vertex_weights.tolist() == [4, 5]
     assert graph.with_weights([1, 2]).vertex_weights.tolist() == [4, 5]
 
 

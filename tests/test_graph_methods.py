@@ -265,7 +265,6 @@ class TestParts:
             (graph.reverse(), swapped),
             (graph.reverse().reverse(), pairs),
             (graph.without_weights(), bare),
-            (graph.with_both_forms(), pairs),
             (graph.simplified(repeated="keep"), pairs),
             (several.to("cpu"), bare),
         ]:
@@ -309,7 +308,7 @@ class TestParts:
 
     @pytest.mark.interpreter
     def test_without_weights(self):
-        graph = ew.Graph.from_frame({"a": [0, 1], "b": [1, 2], "km": [1.5, 2.5]}).with_both_forms()
+        graph = ew.Graph.from_frame({"a": [0, 1], "b": [1, 2], "km": [1.5, 2.5]}).prepare("components")
         bare = graph.without_weights()
         assert bare.weights is None and bare.csr_weights is None and not bare.is_weighted
         assert bare.made_of == graph.made_of and bare.assumed_weights is None
@@ -353,6 +352,34 @@ class TestAnswers:
         assert repr(graph) == "<Graph: directed, 1 vertex, 1 edge, weights, held as rows on cpu>"
         named = ew.Graph.from_frame({"a": [0], "b": [1], "c": [2.0]}, weight="c")
         assert "weights along 'c'" in repr(named) and named.assumed_weights is None
+
+    @pytest.mark.interpreter
+    def test_prepared_graphs_say_so_and_answer_the_same(self):
+        ends = [0, 1, 2, 0], [1, 2, 0, 3]
+        plain, graph = (ew.Graph.from_edges(*ends, weights=[3, 1, 1, 5]) for _ in range(2))
+        assert graph.prepare("cycles", "components").prepare("searches", "cycles") is graph
+        assert graph.prepared == ("cycles", "components", "searches")
+        assert graph.made_of == ("edges", "rows") and plain.made_of == ("edges",)
+        assert repr(graph).endswith("rows on cpu, prepared for cycles and components and searches>")
+        assert graph.without_weights().prepared == ()
+        for answer in (
+            lambda graph: ew.bfs(graph, 0).distances,
+            lambda graph: ew.shortest_paths(graph, 0).distances,
+            lambda graph: ew.connected_components(graph).labels,
+            lambda graph: ew.cycle_counts(graph, 3).counts,
+        ):
+            assert answer(graph).tolist() == answer(plain).tolist()
+
+    @pytest.mark.interpreter
+    def test_what_cannot_be_prepared(self):
+        graph = ew.Graph.from_edges([0], [1], directed=True)
+        with pytest.raises(OptionError, match="prepare needs a purpose; use one of components, cycles"):
+            graph.prepare()
+        with pytest.raises(OptionError, match="purpose='search' is unknown; did you mean searches"):
+            graph.prepare("components", "search")
+        with pytest.raises(GraphError, match="the graph is directed, and cycles are counted in undirected"):
+            graph.prepare("cycles")
+        assert graph.prepared == ()
 
     @pytest.mark.interpreter
     def test_has_path(self):

@@ -59,7 +59,7 @@ def forests(watch):
 def _of_graph(watch, name):
     def make():
         graph = GRAPHS[name].generate(watch.size, watch.device)
-        return generators.with_weights(graph, LEAST, GREATEST, seed=1).with_both_forms()
+        return generators.with_weights(graph, LEAST, GREATEST, seed=1).prepare("components")
 
     graph, first = watch.graph(name, make), None
     for method, how in METHODS.items():

@@ -58,9 +58,10 @@ def text_of(graph) -> str:
     counts = ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in nouns)
     forms = " and ".join(name for name, form in (("edges", graph._edges), ("rows", graph._rows)) if form)
     weights = f", weights {weights_in_words(graph)}".removesuffix(" along the weights")
-    return (
-        f"<Graph: {kind}, {counts}{weights if graph.is_weighted else ''}, held as {forms} on {graph.device}>"
-    )
+    held = f"held as {forms} on {graph.device}"
+    if graph.prepared:
+        held += f", prepared for {' and '.join(graph.prepared)}"
+    return f"<Graph: {kind}, {counts}{weights if graph.is_weighted else ''}, {held}>"
 
 
 def in_notebook(graph) -> str:

@@ -76,7 +76,10 @@ class Adjacency:
     def __init__(self, outgoing: CSR, incoming: CSR | None = None):
         self.outgoing, self._incoming = outgoing, incoming
         self._memory: dict[Any, Any] = {}
-        self._derived: dict[str, Any] = {}
+        #: The contraction hierarchy of the rows, once there is one.
+        self.hierarchy: Any = None
+        #: Name of the method for which the user has prepared the graph, if that needs anything.
+        self.prepared: str | None = None
 
     @property
     def offsets(self):
@@ -143,16 +146,6 @@ class Adjacency:
         """Leave records of arrays, whose contents do not matter, to the next search."""
         if sum(array.nbytes for record in records for array in record) <= KEPT_BYTES:
             self._memory[search] = n_workers, records
-
-    def cached(self, name, make):
-        """What ``make()`` computes of the rows, kept under a name."""
-        if name not in self._derived:
-            self._derived[name] = make()
-        return self._derived[name]
-
-    def known(self, name, otherwise):
-        """What is kept under a name, or something else."""
-        return self._derived.get(name, otherwise)
 
     @cached_property
     def spread(self) -> Spread:

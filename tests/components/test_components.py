@@ -146,7 +146,8 @@ def test_the_method_does_not_depend_on_what_was_read():
     """Reading a property does not change what ``auto`` selects; counting the edges derives no form."""
     made = ew.generate.uniform(40, 200, seed=1)
     of_rows = ew.Graph.from_csr(made.offsets, made.neighbours)
-    for graph in (of_rows.to(PLACE), made.with_both_forms(), made):
+    both = ew.generate.uniform(40, 200, seed=1).prepare("components")
+    for graph in (of_rows.to(PLACE), both, made):
         expected, forms = selection.select_method(graph), (graph.has_edges, graph.has_rows)
         assert graph.n_edges == 200
         assert (graph.has_edges, graph.has_rows) == forms
@@ -168,7 +169,7 @@ def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypat
     assert selected(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
     few = ew.generate.paths(300, seed=1)
     assert selected(ew.Graph.from_csr(few.offsets, few.neighbours)) == "rem-rows"
-    assert selected(dense.with_both_forms()) == "rem-sample"
+    assert selected(ew.generate.uniform(1000, 8000, seed=1).prepare("components")) == "rem-sample"
     alone = ("rem-sequential",) * 4
     many, few = ("rem", "rem-edge-sample", "rem-ranges", "rem"), (*alone[:2], "rem-ranges", "rem")
     for count, most, expected in (

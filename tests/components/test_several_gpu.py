@@ -39,5 +39,5 @@ def test_a_graph_on_a_gpu_is_split_from_there(form):
     for team in teams():
         split = there.split(team)
         if form == "rows":
-            split.parts = [part._replace(graph=part.graph.with_both_forms()) for part in split.parts]
+            split.parts = [part._replace(graph=part.graph.prepare("components")) for part in split.parts]
         assert np.array_equal(ew.connected_components(split).on_host().labels, expected)

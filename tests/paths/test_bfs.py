@@ -443,6 +443,17 @@ def test_targets_end_the_search_the_same_everywhere(shape):
 
 @pytest.mark.interpreter
 @pytest.mark.usefixtures("no_graph_is_small")
+@pytest.mark.skipif(PLACE != "cpu", reason="another method on GPUs")
+def test_a_prepared_directed_graph_is_searched_from_both_sides():
+    made = ew.generate.rmat(13, edge_factor=16, seed=1)
+    graph = ew.Graph.from_edges(made.sources, made.targets, directed=True, n_vertices=made.n_vertices)
+    hub = int(graph.degrees().argmax())
+    usual = bfs(graph, hub)
+    found = bfs(graph.prepare("searches"), hub)
+    assert (usual.method, found.method) == ("top-down", "direction-optimising")
+    assert np.array_equal(usual.distances, found.distances)
+
+
 @pytest.mark.skipif(PLACE != "cpu", reason="the local search is the CPU's")
 def test_a_local_search_ends_with_its_targets():
     n = 30_000

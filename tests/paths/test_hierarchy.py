@@ -192,77 +192,9 @@ def test_too_large_a_graph_is_refused(monkeypatch):
         ew.bfs(ew.Graph.from_edges([0], [1]), 0, method=NAME)
 
 
-def subdivided(graph):
-    """The graph with a vertex in the middle of every edge."""
-    n, m = graph.n_vertices, graph.n_edges
-    middle = n + np.arange(m)
-    ends = np.concatenate([graph.sources, graph.targets]).astype(np.int64)
-    return ew.Graph.from_edges(ends, np.concatenate([middle, middle]), n_vertices=n + m)
-
-
 def random_tree(n):
     above = (np.random.default_rng(1).random(n - 1) * np.arange(1, n)).astype(np.int64)
     return ew.Graph.from_edges(above, np.arange(1, n), n_vertices=n)
-
-
-#: Graphs, and whether ``auto`` takes a hierarchy on a GPU, without and with weights.
-DEEP = {
-    "paths": (lambda: ew.generate.paths(1 << 14), True, True),
-    "one path": (lambda: ew.Graph.from_edges(np.arange(20_000), np.arange(1, 20_001)), True, True),
-    "one cycle": (lambda: ew.Graph.from_edges(np.arange(20_000), np.roll(np.arange(20_000), 1)), True, True),
-    "few vertices": (lambda: ew.generate.paths(1 << 12), False, False),
-    "grid": (lambda: ew.generate.grid(128, dropped=0.25), False, True),
-    "whole grid": (lambda: ew.generate.grid(128), False, False),
-    "mesh": (lambda: ew.generate.mesh2d(128), False, False),
-    "tree": (lambda: random_tree(20_000), False, False),
-    "binary tree": (lambda: ew.Graph.from_edges(np.arange(1, 2**15), np.arange(1, 2**15) // 2), False, False),
-    "random": (lambda: ew.generate.uniform(20_000, 24_000), False, False),
-    "components": (lambda: ew.generate.components(20_000, mean_size=3), False, False),
-    "triangles": (lambda: ew.Graph.from_edges(*_cliques(7_000, 3)), False, False),
-    "subdivided grid": (lambda: subdivided(subdivided(ew.generate.grid(64))), True, True),
-    "subdivided": (lambda: subdivided(ew.generate.uniform(4_000, 12_000)), False, False),
-    "skewed": (lambda: ew.generate.rmat(14, edge_factor=8), False, False),
-}
-
-
-@pytest.mark.parametrize("kind", DEEP)
-def test_graphs_of_long_paths_are_told_from_others(kind):
-    make, deep, deep_with_weights = DEEP[kind]
-    graph = make()
-    assert search.saves_levels(adjacency_of(graph), np.array([0])) == deep
-    weighted = ew.generate.with_weights(graph, 1, 9)
-    rows = rows_in(weighted)
-    assert search.saves_levels(rows, np.array([0])) == deep_with_weights
-    assert ("hierarchy" in rows._derived) == deep_with_weights  # one that is not used takes no memory
-    assert not search.saves_levels(adjacency_of(graph), np.arange(search.FEW_SOURCES + 1))
-    floats = ew.Graph.from_edges(graph.sources, graph.targets, weights=np.ones(graph.n_edges))
-    assert not search.saves_levels(rows_in(floats), np.array([0]))
-
-
-def test_auto_does_without_where_memory_is_short(monkeypatch):
-    def fail(rows):
-        raise MemoryError
-
-    monkeypatch.setattr(search, "hierarchy_of", fail)
-    assert not search.saves_levels(adjacency_of(DEEP["paths"][0]()), np.array([0]))
-
-
-def test_roads_with_a_vertex_at_every_bend(data):
-    graph = ew.read(data / "luxembourg_osm" / "luxembourg_osm.mtx.gz")
-    rows = adjacency_of(graph)
-    assert search.saves_levels(rows, np.array([0]))
-    assert search.prepared(rows).hierarchy.core_size < graph.n_vertices / 50
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("kind", ["paths", "grid", "random"])
-def test_auto_on_a_gpu(kind):
-    make, *deep = DEEP[kind]
-    graph = ew.generate.with_weights(make(), 1, 9).to("cuda")
-    usual = "cooperative", "near-far"
-    for search_of, levels, is_deep in zip((ew.bfs, ew.shortest_paths), usual, deep, strict=True):
-        assert search_of(graph, 0).method == (NAME if is_deep else levels)
-        assert search_of(graph, 0, cutoff=5).method == levels
 
 
 def ladder(n):
@@ -272,36 +204,78 @@ def ladder(n):
     return ew.Graph.from_edges(sources, np.concatenate([one + 1, other + 1, n + np.arange(n)]))
 
 
+#: Graphs, and whether a prepared one is searched by a hierarchy on a GPU, without and with weights.
+PREPARED = {
+    "paths": (lambda: ew.generate.paths(1 << 14), True, True),
+    "one cycle": (lambda: ew.Graph.from_edges(np.arange(20_000), np.roll(np.arange(20_000), 1)), True, True),
+    "ladder": (lambda: ladder(5_000), True, True),
+    "grid": (lambda: ew.generate.grid(128, dropped=0.25), True, True),
+    "tree": (lambda: random_tree(20_000), True, True),
+    "whole grid": (lambda: ew.generate.grid(128), False, False),
+    "random": (lambda: ew.generate.uniform(20_000, 60_000), False, False),
+    "skewed": (lambda: ew.generate.rmat(14, edge_factor=8), False, False),
+    "directed": (lambda: ew.generate.paths(1 << 10).reverse(), False, False),
+}
+
+
+@pytest.mark.parametrize("kind", PREPARED)
+def test_hierarchies_are_kept_where_they_save_time(kind):
+    make, *kept = PREPARED[kind]
+    graph = make()
+    weighted = ew.generate.with_weights(graph, 1, 9)
+    if kind == "directed":
+        ends = (graph.sources, graph.targets)
+        graph, weighted = (
+            ew.Graph.from_edges(*ends, weights=values, directed=True) for values in (None, weighted.weights)
+        )
+    for rows, is_kept in zip((adjacency_of(graph), rows_in(weighted)), kept, strict=True):
+        search.prepare(rows)
+        assert rows.prepared == (NAME if is_kept else None)
+        assert (rows.hierarchy is not None) == is_kept  # one that is not used takes no memory
+
+
+@pytest.mark.parametrize("weights", [[0.5, 2.0], [-1, 2]])
+def test_weights_without_a_hierarchy(weights):
+    rows = rows_in(ew.Graph.from_edges([0, 1], [1, 2], weights=weights))
+    search.prepare(rows)
+    assert rows.prepared is None
+
+
+def test_roads_with_a_vertex_at_every_bend(data):
+    graph = ew.read(data / "luxembourg_osm" / "luxembourg_osm.mtx.gz")
+    rows = adjacency_of(graph)
+    search.prepare(rows)
+    assert rows.prepared == NAME
+    assert rows.hierarchy.hierarchy.core_size < graph.n_vertices / 50
+
+
 @pytest.mark.simulator
-@pytest.mark.skipif(not SIMULATED, reason="searches on GPUs are given up")
-@pytest.mark.parametrize("search_of", [ew.bfs, ew.shortest_paths])
-def test_a_search_of_too_many_levels_is_given_up(search_of, monkeypatch):
-    for limit, value in {"LEAST_VERTICES": 1, "LEAST_ROUNDS": 1}.items():
-        monkeypatch.setattr(search, limit, value)
-    graph = ew.generate.with_weights(ladder(12), 1, 9)
-    expected = search_of(graph, 0).distances.tolist()
-    usual = {ew.bfs: "cooperative", ew.shortest_paths: "near-far"}[search_of]
-    for most, core, name in ((100, 1.0, usual), (0, 1.0, NAME), (0, -1.0, usual)):
-        for limit, value in {"MOST_LEVELS": most, "MOST_ROUNDS": most}.items():
-            monkeypatch.setattr(search, limit, value)
-        monkeypatch.setattr(search, "DEEP", search.DEEP._replace(core=core))
-        there = graph.to("cuda")
-        for _ in range(2 if core < 0 else 1):
-            found = search_of(there, 0)
-            assert (found.method, found.on_host().distances.tolist()) == (name, expected)
-
-
 @pytest.mark.gpu
-def test_long_and_narrow_graphs_on_a_gpu():
-    legs = np.arange(1 << 14)
-    spine = np.arange(len(legs) - 1)
-    ends = np.concatenate([spine, legs]), np.concatenate([spine + 1, len(legs) + legs])
-    for graph in (ladder(1 << 14), ew.Graph.from_edges(*ends)):
-        graph = ew.generate.with_weights(graph, 1, 9)
-        for search_of in (ew.bfs, ew.shortest_paths):
-            found = search_of(graph.to("cuda"), 5)
-            assert found.method == NAME
-            assert np.array_equal(found.distances.get(), search_of(graph, 5).distances)
+@pytest.mark.parametrize("kind", ["ladder", "skewed"])
+def test_auto_uses_what_was_prepared_on_a_gpu(kind):
+    n = 100 if SIMULATED else 5_000
+    make = {"ladder": lambda: ladder(n), "skewed": lambda: ew.generate.uniform(n, 3 * n, seed=1)}[kind]
+    graph = ew.generate.with_weights(make(), 1, 9)
+    there = graph.to("cuda")
+    usual = {ew.bfs: "cooperative", ew.shortest_paths: "near-far"}
+    for is_prepared in (False, True):
+        for search_of, by_levels in usual.items():
+            found = search_of(there, 1)
+            assert found.method == (NAME if is_prepared and kind == "ladder" else by_levels)
+            assert np.array_equal(found.on_host().distances, search_of(graph, 1).distances)
+            assert search_of(there, 1, cutoff=5).method == by_levels
+        assert there.prepare("searches") is there and there.prepared == ("searches",)
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(not SIMULATED, reason="hierarchies are prepared on GPUs")
+def test_a_wider_type_is_searched_by_levels():
+    """What was prepared is of the type of the weights; nothing is prepared by itself for a wider one."""
+    path = ew.Graph.from_edges(np.arange(5), np.arange(1, 6), weights=np.int32([2**30] * 5)).to("cuda")
+    found = ew.shortest_paths(path.prepare("searches"), 0)
+    assert (found.method, found.on_host().distances[-1]) == ("near-far", 5 * 2**30)
+    assert ew.shortest_paths(path, 0, cutoff=2**30).method == "near-far"
+    assert ew.shortest_paths(path, 0, dtype="int64").method == "near-far"
 
 
 @pytest.mark.interpreter

@@ -19,7 +19,7 @@ def near_far_kinds(weight, index):
     weights, ids, words = f"{weight}[]", f"{index}[]", "uint32[]"
     graph = CSR, ("int64[]", ids, weights)
     search = near_far.Search, (graph, weights, weights, "uint8[]", words, ids, "int32[]")
-    limits = near_far.Limits, ("int64", "int64[]", ids, "int64", "int64", number, number, number)
+    limits = near_far.Limits, ("int64", "int64[]", ids, "int64", number, number, number)
     return "int32[]", search, limits
 
 

@@ -90,8 +90,8 @@ def distances_by_thresholds(seed, dense_from, **replaced):
         runs.share(np.zeros(near_far.QUEUES * N, np.uint32)),
         runs.share(np.zeros(near_far.COUNTERS * near_far.APART, np.int32)),
     )
-    nothing, rounds = np.empty(0, np.int64), near_far.MAX_ROUNDS
-    limits = near_far.Limits(0, nothing, nothing, dense_from, rounds, 16, NONE - 1, NONE)
+    nothing = np.empty(0, np.int64)
+    limits = near_far.Limits(0, nothing, nothing, dense_from, 16, NONE - 1, NONE)
     ended = jitter.run_region(
         runs.scheduler,
         WORKERS,

@@ -143,6 +143,12 @@ def check_undirected(graph: Any) -> None:
         )
 
 
+def prepare_cycles(graph):
+    """Rank an undirected graph before its cycles are counted."""
+    check_undirected(graph)
+    ranked_of(graph)
+
+
 def ranked_of(graph) -> Ranked:
     """The simple graph of ``graph``, ranked, on the same device; it is cached with the graph."""
 

@@ -14,7 +14,7 @@ from edgewise.device import arrays
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Option, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.bfs.cooperative import cooperative, search_levels
+from edgewise.paths.bfs.cooperative import cooperative
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
 from edgewise.paths.bfs.sequential import top_down_sequential
@@ -22,13 +22,7 @@ from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
-from edgewise.paths.sssp.hierarchy.search import (
-    is_deep,
-    levels_before_giving_up,
-    levels_by_hierarchy,
-    may_be_deep,
-    saves_levels,
-)
+from edgewise.paths.sssp.hierarchy.search import levels_by_hierarchy
 
 __all__ = ["METHODS", "bfs"]
 
@@ -106,8 +100,8 @@ def bfs(
     cutoff : int, optional
         Vertices further away than this count as not reached.  Infinity means no cutoff.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by the device, and by the size, the degrees and the
-        direction of the graph.
+        A name in ``METHODS``, or ``"auto"``: chosen by the device, the size and the direction of the graph,
+        and by what :meth:`Graph.prepare` has prepared.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
@@ -189,30 +183,18 @@ def _auto(rows, ends, cutoff, device):
     """
     sources, targets = ends
     if device != "cpu":
-        seconds, (name, distances) = _timed(_on_gpu, rows, sources, cutoff, device, {})
-        return name, seconds, distances
+        name = rows.prepared if rows.prepared and cutoff == NO_CUTOFF else "cooperative"
+        return name, *_timed(METHODS[name].run, rows, sources, cutoff, device, {})
     if rows.is_small:
         return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()
     known, level, complete = search_by_levels(rows.outgoing, sources, cutoff)
     if complete or (targets is not None and np.isin(targets, known.vertices).all()):
         return LOCAL_SEARCH, perf_counter() - start, known
-    name, incoming = ("direction-optimising", rows.incoming) if rows.symmetric else ("top-down", None)
+    pulls = rows.symmetric or rows.prepared
+    name, incoming = ("direction-optimising", rows.incoming) if pulls else ("top-down", None)
     dense = level_synchronous(rows, incoming, known, level, cutoff)
     return name, perf_counter() - start, dense
-
-
-def _on_gpu(rows, sources, cutoff):
-    """Name of the method that searched, and distances."""
-    if cutoff == NO_CUTOFF and saves_levels(rows, sources):
-        return "contraction-hierarchy", levels_by_hierarchy(rows, sources, cutoff)
-    if cutoff == NO_CUTOFF and may_be_deep(rows, sources):
-        distances, left = search_levels(rows, sources, levels_before_giving_up(rows))
-        if arrays.move(left, "cpu")[0] == 0:
-            return "cooperative", distances
-        if is_deep(rows):
-            return "contraction-hierarchy", levels_by_hierarchy(rows, sources, cutoff)
-    return "cooperative", cooperative(rows, sources, cutoff)
 
 
 def _timed(run, rows, sources, cutoff, device, options):

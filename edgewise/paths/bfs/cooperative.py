@@ -81,11 +81,10 @@ LONG = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 FEW = 64
 #: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: vertices
-#: reached, their entries, pieces of rows, and entries of the frontier.  The last one is how many vertices a
-#: search has left at its cutoff.
+#: reached, their entries, pieces of rows, and entries of the frontier.
 QUEUES = 5
 REACHED, ENTRIES, PIECES, FRONTIER, SET = 0, 1, 2, 3, 4
-LEFT, COUNTERS = QUEUES + 3 * SET, QUEUES + 3 * SET + 1
+COUNTERS = QUEUES + 3 * SET
 
 
 class Search(NamedTuple):
@@ -478,17 +477,10 @@ def run(worker, search, limits):
                 barrier_wait(worker)
                 size, frontier = load(counts, near * APART), np.int64(-1)
         rounds += 1
-    if worker.id == 0:
-        counts[LEFT * APART] = size
 
 
 def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
-    return search_levels(adjacency, sources, cutoff, dense_from)[0]
-
-
-def search_levels(adjacency, sources, cutoff, dense_from=DENSE_FROM):
-    """Distances up to the cutoff, and the number of vertices that are left there, (1,) int64."""
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
     dense_from = max(1, min(dense_from, n))
@@ -504,4 +496,4 @@ def search_levels(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
     search = Search(rows, incoming, distances, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
-    return distances, counts[LEFT * APART : LEFT * APART + 1]
+    return distances

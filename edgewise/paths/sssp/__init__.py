@@ -28,15 +28,9 @@ from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
-from edgewise.paths.sssp.hierarchy.search import (
-    distances_by_hierarchy,
-    is_deep,
-    may_be_deep,
-    rounds_before_giving_up,
-    saves_levels,
-)
+from edgewise.paths.sssp.hierarchy.search import distances_by_hierarchy
 from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
-from edgewise.paths.sssp.near_far import near_far, near_far_within
+from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.sequential import near_far_sequential
 from edgewise.paths.sssp.weights import (
     edge_at,
@@ -146,8 +140,8 @@ def shortest_paths(
         Largest distance that counts; vertices further away count as not reached.  Infinity means no cutoff.
         Not with negative weights.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by the weights, the device, and the size and the
-        degrees of the graph.
+        A name in ``METHODS``, or ``"auto"``: chosen by the weights, the device, the size of the graph, and
+        by what :meth:`Graph.prepare` has prepared.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
@@ -220,34 +214,24 @@ class _Search(NamedTuple):
 
 def _run(graph, rows, method, search):
     """Search with a method, or the best one; return its name, its seconds, its rows and the distances."""
+    name = method
     if method == "auto" and rows.spread.least < 0:
-        method = "bellman-ford"
+        name = "bellman-ford"
     elif method == "auto" and search.device == "cpu" and rows.is_small:
-        method = "near-far-sequential"
+        name = "near-far-sequential"
     elif method == "auto" and search.device == "cpu":
         start = perf_counter()
         distances, known = _search_locally(rows, search)
         if distances is not None:
             return LOCAL_SEARCH, perf_counter() - start, rows, distances
-        method, search = "delta-stepping", search._replace(known=known)
+        name, search = "delta-stepping", search._replace(known=known)
     elif method == "auto":
-        return _run_on_gpu(graph, rows, search)
-    return method, *_run_method(graph, rows, method, search)
-
-
-def _run_on_gpu(graph, rows, search):
-    """Search by rounds or by a hierarchy."""
-    method, sources = "near-far", search.sources
-    if search.cutoff is None and saves_levels(rows, sources):
-        method = "contraction-hierarchy"
-    elif search.cutoff is None and search.targets is None and may_be_deep(rows, sources):
-        start, limit = perf_counter(), limit_in(None, rows.weights.dtype)
-        distances, overflowed = near_far_within(rows, sources, limit, rounds_before_giving_up(rows))
-        if distances is not None and not overflowed:
-            return method, perf_counter() - start, rows, distances
-        if distances is None and is_deep(rows):
-            method = "contraction-hierarchy"
-    return method, *_run_method(graph, rows, method, search)
+        name = rows.prepared if rows.prepared and search.cutoff is None else "near-far"
+    seconds, distances, overflowed = _run_method(graph, rows, name, search)
+    if overflowed:
+        rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
+        return _run(graph, rows, method, search._replace(known=None))
+    return name, seconds, rows, distances
 
 
 def _search_locally(rows, search):
@@ -274,21 +258,15 @@ def _search_locally(rows, search):
 
 
 def _run_method(graph, rows, method, search):
-    """Run a method, and again in a wider type where a distance passes the end of its type."""
-    overflowed = True
-    while overflowed:
-        arrays.synchronize(search.device)
-        start, used = perf_counter(), rows
-        try:
-            distances, overflowed = _distances(METHODS[method], rows, search)
-        except NegativeCycle as cycle:
-            raise cycle.named(graph) from None
-        arrays.synchronize(search.device)
-        seconds = perf_counter() - start
-        if overflowed:
-            rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
-            search = search._replace(known=None)
-    return seconds, used, distances
+    """Run a method; return its seconds, the distances, and whether one passed the end of its type."""
+    arrays.synchronize(search.device)
+    start = perf_counter()
+    try:
+        distances, overflowed = _distances(METHODS[method], rows, search)
+    except NegativeCycle as cycle:
+        raise cycle.named(graph) from None
+    arrays.synchronize(search.device)
+    return perf_counter() - start, distances, overflowed
 
 
 def _distances(method, rows, search):

@@ -33,7 +33,6 @@ from edgewise.paths.sssp.near_far_kernels import (
     NEAR,
     PIECES,
     QUEUES,
-    ROUNDS,
     SET,
     TOO_LONG,
     Round,
@@ -51,8 +50,6 @@ THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
 DENSE_FROM = 16384
 #: Kinds of rounds.
 LISTING, SPARSE, DENSE, DONE = 0, 1, 2, 3
-#: Rounds that no search has, and what counts as the rounds of a search that is given up.
-MAX_ROUNDS, GIVEN_UP = 2**31 - 1, -1
 #: Step of the threshold, in mean weights per neighbour.
 REACH = 32
 
@@ -61,16 +58,14 @@ class Limits(NamedTuple):
     """What is searched for.
 
     The sources ``first``, int, and ``others`` (k - 1,) int64; ``ranks`` (n,), the rows of vertices, or empty
-    where row ``v`` is that of vertex ``v``; the number of near vertices from which on rounds are dense; the
-    number of rounds after which the search is given up; and lengths: step of the threshold, cutoff, distance
-    of unreached vertices.
+    where row ``v`` is that of vertex ``v``; the number of near vertices from which on rounds are dense; and
+    lengths: step of the threshold, cutoff, distance of unreached vertices.
     """
 
     first: int
     others: Any
     ranks: Any
     dense_from: int
-    max_rounds: int
     delta: Any
     cutoff: Any
     none: Any
@@ -184,7 +179,7 @@ def search_near_far(worker, search, limits):
     near, spill, free, half, rounds = 0, 1, 2, 0, 0
     kind, step, threshold, size = LISTING, limits.delta, limits.delta, 0
     n_flags = len(search.flags) // 2
-    while kind != DONE and rounds < limits.max_rounds:
+    while kind != DONE:
         counters = QUEUES + SET * (rounds % 3)
         if worker.id == 0:
             clear(search.counts, free, QUEUES + SET * ((rounds + 1) % 3))
@@ -205,47 +200,23 @@ def search_near_far(worker, search, limits):
             elif size == 0:
                 kind, threshold = LISTING, raised(threshold, step, limits.none)
         near, spill, free = spill, free, near
-    if worker.id == 0:
-        search.counts[ROUNDS * APART] = rounds if kind == DONE else GIVEN_UP
 
 
 def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     """Search by steps of ``delta`` (0: one that fits the weights), dense from ``dense_from`` vertices on."""
-    whole = Extent(cutoff, delta or fitting(rows, rows.spread.mean), dense_from)
-    distances, _ = search_by_thresholds(rows, sources, no_ranks(rows), whole)
+    delta = delta or fitting(rows, rows.spread.mean)
+    distances = search_by_thresholds(rows, sources, cutoff, delta, dense_from=dense_from)
     return distances, past_the_end(rows, distances, cutoff)
 
 
-def near_far_within(rows, sources, cutoff, max_rounds):
-    """Search with at most so many rounds; distances are None if they are too few."""
-    extent = Extent(cutoff, fitting(rows, rows.spread.mean), max_rounds=max_rounds)
-    distances, rounds = search_by_thresholds(rows, sources, no_ranks(rows), extent)
-    if arrays.move(rounds, "cpu")[0] == GIVEN_UP:
-        return None, False
-    return distances, past_the_end(rows, distances, cutoff)
-
-
-def no_ranks(rows):
-    """The ranks where row ``v`` is that of vertex ``v``."""
-    return arrays.empty(0, rows.neighbours.dtype, arrays.device_of(rows.offsets))
-
-
-class Extent(NamedTuple):
-    """How far a search goes, and by which steps, as in :class:`Limits`."""
-
-    cutoff: Any
-    delta: float
-    dense_from: int = DENSE_FROM
-    max_rounds: int = MAX_ROUNDS
-
-
-def search_by_thresholds(rows, sources, ranks, extent):
-    """Distances by row, where ``ranks`` are the rows of vertices, and the number of rounds, (1,) int32.
+def search_by_thresholds(rows, sources, cutoff, delta, ranks=None, dense_from=DENSE_FROM):
+    """Distances by row; ``ranks``, if given, are the rows of vertices.
 
     Distances beyond the end of their type count as unreached.
     """
     device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
-    dense_from, index_type = max(1, min(extent.dense_from, n)), rows.neighbours.dtype
+    dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
+    ranks = arrays.empty(0, index_type, device) if ranks is None else ranks
     distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))
     words = arrays.empty(2 * -(-n // FLAGS), np.uint32, device)
     capacity = 2 * dense_from + -(-room_for_pieces(len(rows.neighbours)) // QUEUES)
@@ -254,10 +225,9 @@ def search_by_thresholds(rows, sources, ranks, extent):
     search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)
     others = arrays.move(sources[1:], device) if len(sources) > 1 else arrays.empty(0, np.int64, device)
     number = float if dtype.kind == "f" else int
-    lengths = step_of(extent.delta, dtype), number(extent.cutoff), number(unreached(dtype))
-    limits = int(sources[0]), others, ranks, dense_from, extent.max_rounds
-    search_near_far(search, Limits(*limits, *lengths))
-    return distances, counts[ROUNDS * APART : ROUNDS * APART + 1]
+    lengths = step_of(delta, dtype), number(cutoff), number(unreached(dtype))
+    search_near_far(search, Limits(int(sources[0]), others, ranks, dense_from, *lengths))
+    return distances
 
 
 def step_of(delta, dtype):

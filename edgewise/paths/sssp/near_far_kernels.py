@@ -25,12 +25,10 @@ TURNS, MAX_LOCAL = 32, 512
 #: Rows longer than this are left to the dense phase.
 LONG = 2048
 #: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: near and far
-#: vertices, pieces of rows, and whether a row or a queue is too long for the sparse phase; and at the end the
-#: number of rounds.
+#: vertices, pieces of rows, and whether a row or a queue is too long for the sparse phase.
 QUEUES = 3
 NEAR, FAR, PIECES, TOO_LONG, SET = 0, 1, 2, 3, 4
-ROUNDS = QUEUES + 3 * SET
-COUNTERS = ROUNDS + 1
+COUNTERS = QUEUES + 3 * SET
 #: Flags per word.
 FLAGS = 4
 
