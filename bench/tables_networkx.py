@@ -1,7 +1,26 @@
 """The tables of the NetworkX backend; see :mod:`tables`."""
 
+from functools import partial
+
 from record import results, table
 
+#: The functions of the guide, one of each kind.
+FEW = (
+    "connected_components",
+    "has_path",
+    "single_source_shortest_path_length",
+    "single_source_dijkstra",
+    "single_source_bellman_ford",
+    "minimum_spanning_edges",
+    "triangles",
+    "clustering",
+    "core_number",
+    "strongly_connected_components",
+    "descendants",
+    "all_pairs_dijkstra_path_length",
+    "diameter",
+    "from_pandas_edgelist",
+)
 #: Names of the columns of other backends.
 PEERS = {"rustnx": "rustnx", "rustworkx": "nx-rustworkx"}
 
@@ -13,11 +32,13 @@ def shown(seconds, limit):
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
 
 
-def calls():
-    """Processor time of every function by NetworkX and by the backends, the least of first calls in bold."""
+def calls(names=None):
+    """Processor time of functions by NetworkX and by the backends, the least of first calls in bold."""
     found = results("networkx-backend")
     limit, body = found["limit"], []
     for row in found["rows"]:
+        if names and row["call"] not in names:
+            continue
         theirs, ours = row["networkx"]["cached"], row["edgewise"]
         firsts = {name: row[name].get("first") for name in ("edgewise", *PEERS) if name in row}
         least = min((one for one in [theirs, *firsts.values()] if one is not None), default=None)
@@ -65,6 +86,7 @@ def tests_of_functions():
 
 TABLES = {
     "networkx-backend": calls,
+    "networkx-backend-few": partial(calls, FEW),
     "networkx-suite": outcomes,
     "networkx-suite-expected": expected_failures,
     "networkx-suite-functions": tests_of_functions,

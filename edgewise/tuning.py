@@ -47,7 +47,7 @@ def limit(value: float, unit: str, separates: str, measured: str, date: str) -> 
 class CPULimits:
     """Limits on CPU cores."""
 
-    components_alone: int = limit(1 << 15, "n + m", "rem-sequential | rem", "2 cores, 262ad98", "2026-11-24")
+    components_alone: int = limit(1 << 15, "n + m", "rem-sequential | rem", "2 cores, no state", "2026-11-24")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
-"""Every link inside the documentation leads to a page, a heading or a picture that is there."""
+"""Links inside the documentation lead to what is there, and the states that it names are in the history."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,47 @@ def test_pages_and_pictures_are_all_used():
 def test_llms_txt_names_pages():
     named = re.findall(r"\((\w[\w-]*)\.html", (DOCS / "llms.txt").read_text())
     assert named and all((DOCS / f"{name}.md").exists() for name in named)
+
+
+#: The short name of a commit: seven hexadecimal digits, with a letter and a number among them.
+COMMIT = re.compile(r"(?<![\w-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7}(?!\w)")
+
+
+def states(page):
+    """The commits that a page names."""
+    return set(COMMIT.findall(page.read_text()))
+
+
+def git(*words):
+    """What git says of this checkout, without the line end; empty where it has nothing to say."""
+    asked = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+    return asked.stdout.strip() if not asked.returncode else ""
+
+
+@pytest.fixture(scope="module")
+def history():
+    """The short names of all commits that lead to this state."""
+    if not shutil.which("git"):
+        pytest.skip("git is not there")
+    if not (top := git("rev-parse", "--show-toplevel")) or Path(top).resolve() != ROOT:
+        pytest.skip("these files have no history")
+    if git("rev-parse", "--is-shallow-repository") != "false":
+        pytest.skip("the history of this clone is not complete")
+    return {name[:7] for name in git("rev-list", "HEAD").split()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_states_are_in_the_history(page, history):
+    """A figure of a state that nobody can look up proves nothing."""
+    assert states(page) <= history
+
+
+def test_a_state_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "`R1de77d1`, 1612010, 12.34567 (state 185df6d), d9ad787-dirty, 2026-11-23, a decade, e1234567\n"
+    )
+    assert states(page) == {"185df6d", "d9ad787"}
 
 
 def test_a_broken_link_is_found(tmp_path):
