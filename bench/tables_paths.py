@@ -47,12 +47,14 @@ def _ms(value, best):
     return f"**{text}**" if value == best["ms"]["median"] else text
 
 
-def hierarchies():
+def hierarchies(graphs=None):
     """Milliseconds of searches by levels and by a contraction hierarchy, on a new graph and on a warm one."""
     header = ["graph", "search", "rounds", "core", "elimination", "by levels, new", "warm"]
     header += ["by a hierarchy, new", "warm"]
     body = []
     for row in results("hierarchy-gpu")["rows"]:
+        if graphs and row["graph"] not in graphs:
+            continue
         cells = [row["graph"], row["problem"].upper(), row["rounds"], f"{row['core']:,}"]
         cells.append(f"{row['elimination_ms']['median']:.2f}")
         for spent in row["calls"].values():
@@ -161,6 +163,7 @@ def all_pairs_cpu():
 TABLES = {
     "paths-bfs-gpu": partial(searches, "bfs"),
     "hierarchies": hierarchies,
+    "hierarchies-few": partial(hierarchies, ("paths, 2^22", "one path, 2^16", "Luxembourg", "grid, 2^22")),
     "paths-sssp-gpu": partial(searches, "sssp"),
     "apsp-gpu": floyd_warshall,
     "searches-cpu": searches_cpu,
