@@ -21,6 +21,8 @@ from threading import Lock
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 #: What a GPU may be called before its number.
 GPU = ("cuda", "gpu")
+#: Settings with which GPUs are not used: kernels are simulated or interpreted.
+WITHOUT_GPU = ("NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT")
 #: The driver's numbers of the two parts of a compute capability, as attributes of a device.
 MAJOR, MINOR = 75, 76
 
@@ -52,7 +54,7 @@ def start(number: int | None = None) -> bool:
     from importlib.util import find_spec
     from threading import Thread
 
-    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+    if any(os.environ.get(name, "0") not in ("", "0") for name in WITHOUT_GPU):
         return False
     if "cupy" in sys.modules or find_spec("cupy") is not None:
         with suppress(RuntimeError):  # too many threads, say; then CuPy starts the driver

@@ -38,7 +38,8 @@ def calls(monkeypatch):
     monkeypatch.setattr(ctypes, "byref", lambda value: value)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "0")
+    for name in driver.WITHOUT_GPU:
+        monkeypatch.setenv(name, "0")
     driver.start.cache_clear()
     yield made
     driver.start.cache_clear()
@@ -84,6 +85,14 @@ def test_nothing_happens_without_cupy_or_a_driver(calls, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: (_ for _ in ()).throw(OSError("no such library")))
     driver.start(1)
+    wait()
+    assert calls == []
+
+
+@pytest.mark.parametrize("name", driver.WITHOUT_GPU)
+def test_nothing_happens_where_kernels_are_not_compiled(name, calls, monkeypatch):
+    monkeypatch.setenv(name, "1")
+    assert not driver.start(0)
     wait()
     assert calls == []
 

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from types import SimpleNamespace
 
 import numba
 import pytest
@@ -126,6 +127,20 @@ def test_a_gpu_by_its_plain_name(monkeypatch):
     assert device_team("gpu:1,gpu:0").names == ("cuda:1", "cuda:0")
     with pytest.raises(DeviceError, match="device 'gpu:7' is not there"):
         arrays.resolve("gpu:7")
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("is_interpreted", [False, True])
+def test_a_gpu_is_not_used_where_kernels_are_interpreted(is_interpreted, monkeypatch):
+    runtime = SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    monkeypatch.setitem(sys.modules, "numba_cuda", SimpleNamespace())
+    monkeypatch.setattr(arrays, "SIMULATED", False)
+    monkeypatch.setattr(arrays, "INTERPRETED", is_interpreted)
+    assert arrays.resolve("auto") == ("cpu" if is_interpreted else "cuda:0")
+    if is_interpreted:
+        with pytest.raises(DeviceError, match="0 usable GPUs: NUMBA_DISABLE_JIT is set"):
+            arrays.resolve("cuda")
 
 
 @pytest.mark.interpreter

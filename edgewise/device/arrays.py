@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from edgewise import driver
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
 #: What a device may be called.
@@ -139,6 +139,8 @@ def why_no_gpu() -> str | None:
     """Reason why no GPU can be used, or ``None``."""
     if SIMULATED:
         return None
+    if INTERPRETED:
+        return "NUMBA_DISABLE_JIT is set, and kernels of GPUs are compiled"
     try:
         import cupy
         import numba_cuda  # noqa: F401
