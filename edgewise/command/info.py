@@ -118,7 +118,7 @@ def _graph(graph):
     degrees = graph.degrees()
     return graph_facts(graph) | {
         "self_loops": int((graph.sources == graph.targets).sum()),
-        "isolated_vertices": int((degrees == 0).sum()),
+        "isolated_vertices": int((graph.degrees(direction="both") == 0).sum()),
         "mean_degree": round(float(degrees.mean()), 3) if graph.n_vertices else 0.0,
         "largest_degree": int(degrees.max()) if graph.n_vertices else 0,
     }

@@ -36,7 +36,9 @@ def read_numbers(path, count, *, whole):
             numbers[number] = int(line) if whole else float(line)
         except (ValueError, OverflowError):
             wanted = "a whole number" if whole else "a number"
-            raise FileError(path, f"{line.strip()[:40]!r} is not {wanted}", number + 1) from None
+            raise FileError(
+                path, f"{line.strip()[:40]!r} is not {wanted}; give one a line", number + 1
+            ) from None
     if len(lines) != count:
         raise FileError(path, f"has {len(lines)} numbers, one a line; {count} are needed")
     return numbers

@@ -2,27 +2,33 @@
 
 ``python tests/campaigns/sliced_calls.py --cases 2000 --seed 1 --processes 16``
 
-These are streams, updates, linkages, best links, partitions, meshes, files, generators, estimators, the
-command line and the NetworkX backend.  What a stream or an update finds in the slices of an edge list is what
+These are streams, updates, linkages, best links, partitions, meshes, files, generators, estimators, every
+subcommand and the NetworkX backend.  What a stream or an update finds in the slices of an edge list is what
 the whole list has; a file that is written is read as the same graph; cuts, linkages and links are those of a
-few lines of Python.
+few lines of Python, and the tables of subcommands have what NetworkX finds.
 """
 
-import io
 import random
 import sys
 import tempfile
-from collections import Counter
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[0] = str(ROOT)
 
-from tests.campaigns import batches, sliced_graphs  # noqa: E402
+from tests.campaigns import batches, sliced_commands, sliced_families, sliced_graphs  # noqa: E402
+from tests.campaigns.sliced_cases import (  # noqa: E402
+    THRESHOLD,
+    Case,
+    cut_of,
+    edges_of,
+    linkage,
+    pairs_of,
+    same_sets,
+    union,
+)
 
 RIGHT = {"right", "refused"}
 #: Larger slices take long in the bare interpreter.
@@ -38,47 +44,6 @@ LEFT_OUT = {
 FORMATS = ("arrow", "csv", "dimacs", "el", "gap", "jsonl", "metis", "mtx", "npz", "parquet", "tsv")
 #: Formats that keep vertices without edges.
 WITH_ISOLATED = ("dimacs", "gap", "metis", "mtx", "npz")
-
-
-class Case(NamedTuple):
-    """A graph, its edges as positions with weights of 1 if it has none, and where files may be."""
-
-    draw: Any
-    graph: Any
-    sources: Any
-    targets: Any
-    weights: Any
-    folder: Path
-
-    def slices(self):
-        """The edges in up to four slices, some of which may be empty."""
-        cuts = sorted(self.draw.randint(0, len(self.sources)) for _ in range(self.draw.randint(0, 3)))
-        ends = [*cuts, len(self.sources)]
-        for first, end in zip([0, *cuts], ends, strict=True):
-            part = slice(first, end)
-            yield self.sources[part], self.targets[part], self.weights[part]
-
-    def undirected(self):
-        """The graph of the same edges, undirected and weighted, whose ids are positions."""
-        import edgewise as ew
-
-        n = self.graph.n_vertices
-        return ew.Graph.from_edges(self.sources, self.targets, weights=self.weights, n_vertices=n)
-
-
-def union(n, pairs):
-    """Labels by union-find, and the positions of the pairs that join two sets."""
-    labels, joining = list(range(n)), []
-    for at, (u, v) in enumerate(pairs):
-        if labels[u] != labels[v]:
-            joining.append(at)
-            low, high = sorted((labels[u], labels[v]))
-            labels = [low if label == high else label for label in labels]
-    return labels, joining
-
-
-def pairs_of(case):
-    return list(zip(case.sources.tolist(), case.targets.tolist(), strict=True))
 
 
 def components_stream(case):
@@ -106,36 +71,28 @@ def forest_stream(case):
     yield sorted(found.edges.tolist()) == sorted(whole.edges.tolist())
 
 
-def files_of_slices(case, named=str):
-    paths = []
-    for number, (sources, targets, weights) in enumerate(case.slices()):
-        paths.append(case.folder / f"{number}.csv")
-        rows = zip(sources.tolist(), targets.tolist(), weights.tolist(), strict=True)
-        lines = [f"{named(u)},{named(v)},{weight}" for u, v, weight in rows]
-        paths[-1].write_text("\n".join(["from,to,km", *lines, ""]))
-    return paths
-
-
 def stream_components(case):
     import edgewise as ew
 
-    wanted, _ = union(case.graph.n_vertices, pairs_of(case))
-    options = {"n_vertices": case.graph.n_vertices, "source": "from", "target": "to"}
-    found = ew.stream_components(files_of_slices(case), **options)
-    ids = np.asarray(found.graph.ids) if found.graph.ids is not None else np.arange(found.graph.n_vertices)
-    yield set(ids.tolist()) == {end for pair in pairs_of(case) for end in pair}
-    yield same_sets(found.labels.tolist(), [wanted[vertex] for vertex in ids.tolist()])
+    scores, options = case.scores(), {"source": "from", "target": "to"}
+    files = case.files_of_slices(scores)
+    for kept, how in ((case, {}), (case.at_or_above(scores), {"threshold": THRESHOLD})):
+        wanted, _ = union(case.graph.n_vertices, pairs_of(kept))
+        found = ew.stream_components(files, n_vertices=case.graph.n_vertices, **options, **how)
+        ids = list(found.graph)
+        yield set(ids) == {end for pair in pairs_of(kept) for end in pair}
+        yield same_sets(found.labels.tolist(), [wanted[vertex] for vertex in ids])
 
 
 def stream_forest(case):
     import edgewise as ew
 
-    options = {"n_vertices": case.graph.n_vertices, "source": "from", "target": "to", "weight": "km"}
-    found, whole = (
-        ew.stream_forest(files_of_slices(case), **options),
-        ew.minimum_spanning_forest(case.undirected()),
-    )
-    yield float(found.weight) == float(whole.weight) and len(found.edges) == len(whole.edges)
+    scores, options = case.scores(), {"source": "from", "target": "to", "weight": "km"}
+    files = case.files_of_slices(scores)
+    for kept, how in ((case, {}), (case.at_or_above(scores), {"threshold": THRESHOLD, "score": "score"})):
+        found = ew.stream_forest(files, n_vertices=case.graph.n_vertices, **options, **how)
+        heights = [height for height in linkage(kept) if height < np.inf]
+        yield float(found.weight) == sum(heights) and sorted(found.weights.tolist()) == heights
 
 
 def update_components(case):
@@ -152,15 +109,6 @@ def update_components(case):
     yield dict(zip(found["id"], found["cluster"], strict=True)) == wanted
 
 
-def linkage(case):
-    """The heights of the linkage of the graph."""
-    order = np.argsort(case.weights, kind="stable")
-    pairs = pairs_of(case)
-    _, joining = union(case.graph.n_vertices, [pairs[at] for at in order])
-    heights = [float(case.weights[order[at]]) for at in joining]
-    return heights + [np.inf] * (case.graph.n_vertices - 1 - len(heights))
-
-
 def single_linkage(case):
     from scipy.cluster.hierarchy import fcluster
 
@@ -174,27 +122,36 @@ def single_linkage(case):
         yield same_sets(fcluster(found, height, "distance"), union(case.graph.n_vertices, near)[0])
 
 
-def same_sets(one, other):
-    pairs = set(zip(list(one), list(other), strict=True))
-    return len(pairs) == len(set(one)) == len(set(other))
-
-
 def clustering_of(name):
+    """A check of an estimator: points by distances, and similarities of the edges as a matrix of SciPy."""
+
     def check(case):
+        import scipy.sparse
+
         import edgewise as ew
 
-        points = np.array([[case.draw.randint(0, 9)] for _ in range(case.graph.n_vertices)], float)
-        points, near = points.reshape(-1, 1), case.draw.randint(1, 3)
-        close = [
-            (u, v) for u in range(len(points)) for v in range(u) if abs(points[u] - points[v])[0] <= near
-        ]
-        try:
-            labels = getattr(ew, name)(distance_threshold=near).fit_predict(points)
-        except ValueError as error:  # that of scikit-learn
-            if len(points) > 1 or "a minimum of 2 is required" not in str(error):
-                raise
-            return
-        yield same_sets(labels.tolist(), union(len(points), close)[0])
+        n, make = case.graph.n_vertices, getattr(ew, name)
+        points, near = np.array([case.draw.randint(0, 9) for _ in range(n)], float), case.draw.randint(1, 3)
+        close = [(u, v) for u in range(n) for v in range(u) if abs(points[u] - points[v]) <= near]
+        similar = {tuple(pair): case.draw.randint(-2, 4) / 4 for pair in pairs_of(case)}
+        ends = np.array(list(similar), np.int64).reshape(-1, 2).T
+        matrix = scipy.sparse.coo_array((np.array(list(similar.values()), float), ends), shape=(n, n))
+        matrix = matrix.toarray() if case.draw.random() < 0.3 else matrix
+        threshold = case.draw.choice((-0.25, 0, 0.25, 0.5))
+        alike = [pair for pair, similarity in similar.items() if similarity >= threshold]
+        if isinstance(matrix, np.ndarray) and threshold <= 0:  # what a dense matrix has no edge for is 0
+            alike += [(u, v) for u in range(n) for v in range(n) if (u, v) not in similar]
+        for given, pairs, how in (
+            (points.reshape(-1, 1), close, {"distance_threshold": near}),
+            (matrix, alike, {"similarity_threshold": threshold}),
+        ):
+            try:
+                labels = make(**how).fit_predict(given)
+            except ValueError as error:  # that of scikit-learn
+                if n > 1 or "minimum of" not in str(error):
+                    raise
+                continue
+            yield same_sets(labels.tolist(), union(n, pairs)[0])
 
     return check
 
@@ -232,11 +189,6 @@ def partition_of(case):
     k = case.draw.randint(1, 4)
     parts = np.array([case.draw.randrange(k) for _ in range(case.graph.n_vertices)], np.int64)
     return k, parts, cut_of(case, parts)
-
-
-def cut_of(case, parts):
-    parts = np.asarray(parts)
-    return float(case.weights[parts[case.sources] != parts[case.targets]].sum())
 
 
 def evaluate_partition(case):
@@ -297,16 +249,6 @@ def read_mesh(case):
     ]
 
 
-def edges_of(graph, with_ids=True):
-    """The edges with their weights, as often as each is there."""
-    ids = list(graph) if with_ids else list(range(graph.n_vertices))
-    weights = [1] * graph.n_edges if graph.weights is None else graph.weights.tolist()
-    pairs = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
-    ends = [(ids[u], ids[v]) for u, v in pairs]
-    ends = ends if graph.directed else [tuple(sorted(pair)) for pair in ends]
-    return Counter((*pair, float(weight)) for pair, weight in zip(ends, weights, strict=True))
-
-
 def files(case):
     """Every format gives back the edges, and those that keep them the vertices without edges."""
     import edgewise as ew
@@ -328,62 +270,6 @@ def files(case):
         same = same and found.n_vertices == graph.n_vertices
     if not same:
         raise AssertionError(f"{form}: {found!r} {dict(edges_of(found, has_ids))}")
-    yield True
-
-
-def generate(case):
-    import edgewise as ew
-
-    size, edges = case.draw.randint(0, 3), case.draw.randint(0, 3)
-    calls = {
-        "components": (lambda: ew.generate.components(size, mean_size=1 + edges), size),
-        "delaunay": (lambda: ew.generate.delaunay(size), size),
-        "grid": (lambda: ew.generate.grid(size, edges), size * edges),
-        "paths": (lambda: ew.generate.paths(size), size),
-        "rgg": (lambda: ew.generate.rgg(size, mean_degree=edges), size),
-        "rmat": (lambda: ew.generate.rmat(size, edge_factor=edges), 2**size),
-        "stencil3d": (lambda: ew.generate.stencil3d(size), size**3),
-        "uniform": (lambda: ew.generate.uniform(size, edges), size),
-    }
-    make, n = calls[case.draw.choice(list(calls))]
-    graph = make()
-    yield graph.n_vertices == n and edges_of(graph) == edges_of(make())
-    ew.connected_components(graph).verify()
-
-
-def command_line(case):
-    """Every subcommand ends with a table of the whole graph, or with one line that says why not."""
-    import edgewise as ew
-    from edgewise import command
-
-    path, out = case.folder / "in.npz", case.folder / "out.parquet"
-    ew.write(case.graph, path)
-    ids = [str(one) for one in case.graph] or ["0"]
-    (case.folder / "parts").write_text("0\n" * case.graph.n_vertices)
-    calls = (
-        ["components", path, "-o", out],
-        ["strong", path, "-o", out],
-        ["cores", path, "-o", out],
-        ["cycles", path, "--length", "3", "-o", out],
-        ["forest", path, "-o", out],
-        ["paths", path, "--source", ids[0], "-o", out],
-        ["why", path, ids[0], ids[-1]],
-        ["partition", path, "2", "-o", out],
-        ["partition-eval", path, case.folder / "parts"],
-        ["convert", path, case.folder / "out.mtx"],
-        ["info", path],
-    )
-    call = [str(word) for word in case.draw.choice(calls)]
-    said, complaints = io.StringIO(), io.StringIO()
-    with redirect_stdout(said), redirect_stderr(complaints):
-        status = command.run(call)
-    lines = complaints.getvalue().splitlines()
-    if status not in (0, 2) or (status == 2 and (not lines or out.exists())):
-        raise AssertionError(f"{call[0]}: status {status}, {lines}")
-    if status == 0 and call[0] in ("components", "strong", "cores", "cycles", "partition"):
-        import pyarrow.parquet
-
-        yield pyarrow.parquet.read_table(out).num_rows == case.graph.n_vertices
     yield True
 
 
@@ -417,7 +303,7 @@ CHECKS = {
     "best_links": best_links,
     "estimate_cycles": estimate_cycles,
     "evaluate_partition": evaluate_partition,
-    "generate": generate,
+    "generate": sliced_families.generate,
     "part_graph": part_graph,
     "part_mesh": part_mesh,
     "read": files,
@@ -427,7 +313,7 @@ CHECKS = {
     "stream_forest": stream_forest,
     "update_components": update_components,
     "write": files,
-    "the command": command_line,
+    **sliced_commands.CHECKS,
     "the backend": backend,
 }
 

@@ -127,6 +127,13 @@ def test_info_about_a_file(pairs, capsys):
     assert (words["weights"], words["self-loops"], words["mean degree"]) == ("none", "0", "1.429")
 
 
+def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
+    path = tmp_path / "links.npz"
+    ew.write(ew.Graph.from_edges([0, 0], [1, 2], n_vertices=4, directed=True), path)
+    assert run(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["isolated_vertices"] == 1
+
+
 @pytest.fixture
 def few_scattered(monkeypatch):
     """The list with scattered ids, whose edges take the interpreter a quarter of a minute, is short."""
