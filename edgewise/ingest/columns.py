@@ -28,6 +28,8 @@ KINDS = {
     "durations": (datetime.timedelta, np.timedelta64),
     "tuples": (tuple,),
 }
+#: Digits of the largest integers.
+DIGITS_OF_64_BITS = 20
 #: Names of the types of missing values.
 NULLS = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 #: Those of them that become Arrow arrays.
@@ -227,14 +229,21 @@ def _type_of_times(values):
     return pa.duration("ns") if any(getattr(value, "nanoseconds", 0) for value in values) else None
 
 
+def _is_whole(value):
+    """Whether a decimal is a whole number."""
+    return value.is_finite() and (value.as_tuple().exponent >= 0 or value == value.to_integral_value())
+
+
 def _of_decimals(values, name):
     """Whole decimals of 64 bits as an Arrow array."""
     import pyarrow as pa
 
-    wrong = next((i for i, value in enumerate(values) if not value.is_finite() or value != int(value)), -1)
+    wrong = next((i for i, value in enumerate(values) if not _is_whole(value)), -1)
     if wrong >= 0:
         raise GraphError(f"{name}[{wrong}] is {values[wrong]}, no whole number; give ids as strings")
     try:
+        if any(value and value.adjusted() > DIGITS_OF_64_BITS for value in values):
+            raise OverflowError  # before Python makes an integer of millions of digits
         return pa.array(list(map(int, values)), pa.int64()).cast(pa.decimal128(38, 0))
     except (OverflowError, pa.ArrowException):
         raise GraphError(f"{name} do not all fit into 64 bits; give them as strings") from None

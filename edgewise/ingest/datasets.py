@@ -91,9 +91,11 @@ def _coded(graph, values, what):
     if len(values) != graph.n_vertices:
         problem = f"{what} has {len(values):,} values, and the graph {graph.n_vertices:,} vertices"
         raise GraphError(f"{problem}; give the dataset of each vertex, in the order of graph.ids")
+    if isinstance(values, pa.DictionaryArray):  # it may have nulls, and a name twice
+        values = values.dictionary_decode()
     if values.null_count:
         raise GraphError(f"{what} has a null; name the dataset of each vertex")
-    coded = values if isinstance(values, pa.DictionaryArray) else values.dictionary_encode()
+    coded = values.dictionary_encode()
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return Datasets(codes, coded.dictionary.to_pylist())
 

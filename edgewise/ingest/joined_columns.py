@@ -8,7 +8,10 @@ its own is refused, because two ids could become one text.
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, value_type, with_plain_nulls, without_views
 from edgewise.ingest.default_columns import JOINT, joined_names
-from edgewise.ingest.id_types import are_comparable, as_text, describe, plain_type, refusal
+from edgewise.ingest.id_types import MOST_DIGITS, are_comparable, as_text, describe, plain_type, refusal
+
+#: Zeros at the end of the fraction of a second, and what remains of them.
+ZEROS_OF_FRACTIONS = (r"\.0+(Z?)$", r"\1"), (r"(\.[0-9]*[1-9])0+(Z?)$", r"\1\2")
 
 
 class JoinedColumns:
@@ -70,13 +73,31 @@ def _joined(named):
         try:
             if is_text(kind):
                 _check_joint(name, column.dictionary if types.is_dictionary(column.type) else column)
-            texts.append(
-                as_text(column) if hasattr(kind, "extension_name") else column.cast(kind).cast(pa.string())
-            )
+            texts.append(_as_text(column, kind))
         except pa.ArrowException as error:
             problem = f"column {name!r} cannot be part of an id ({' '.join(str(error).split())})"
             raise GraphError(f"{problem}; write it as UTF-8 text") from error
     return pc.binary_join_element_wise(*texts, JOINT)
+
+
+def _as_text(column, kind):
+    """The text of a column of ids; equal ids of two types, such as times of two units, have the same."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    if hasattr(kind, "extension_name"):
+        return as_text(column)
+    column = column.cast(kind)
+    if types.is_decimal(kind) and kind.scale < 0:
+        column = column.cast(pa.decimal128(MOST_DIGITS, 0))
+    elif types.is_duration(kind):
+        column = column.cast(pa.duration("ns"))
+    text = column.cast(pa.string())
+    if types.is_timestamp(kind) or types.is_time(kind):
+        for zeros, rest in ZEROS_OF_FRACTIONS:
+            text = pc.replace_substring_regex(text, zeros, rest)
+    return text
 
 
 def _check_joint(name, column):

@@ -31,6 +31,7 @@ from edgewise.partitions.multilevel import multilevel
 from edgewise.partitions.presets import METHOD_OF, PRESETS
 from edgewise.partitions.result import Partition
 from edgewise.partitions.transactional import Record, transactional
+from edgewise.result import counted
 from edgewise.weights import takes_weight
 
 __all__ = [
@@ -277,7 +278,8 @@ def _warn(sizes, weights, limits, why):
     """Say why a partition is not as balanced as was asked for."""
     n, k, most = len(sizes), len(weights), int(weights.max(initial=0))
     if n < k:
-        problem = f"{k} parts of {n} vertices: {k - n} parts are empty"
+        verb = "is" if k - n == 1 else "are"
+        problem = f"{k} parts of {counted(n, 'vertex')}: {counted(k - n, 'part')} {verb} empty"
     elif (weights <= limits).all():
         return
     elif len(sizes) and sizes.max() > limits.max():

@@ -1,5 +1,6 @@
 """Ids of several columns: given as such, refused where they may be meant, and never merged by their joint."""
 
+import decimal
 import json
 
 import polars as pl
@@ -159,6 +160,44 @@ def test_several_columns_that_will_not_do(tmp_path, given, message):
     for read in lambda: ew.Graph.from_frame(table, **given), lambda: ew.read(path, **given):
         with pytest.raises(EdgewiseError, match=message):
             read()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "texts"),
+    [
+        (pa.timestamp("s"), pa.timestamp("ns"), [f"1970-01-01 00:00:0{at}" for at in range(3)]),
+        (
+            pa.timestamp("ms", "UTC"),
+            pa.timestamp("us", "UTC"),
+            [f"1970-01-01 00:00:0{at}Z" for at in range(3)],
+        ),
+        (pa.time32("s"), pa.time64("us"), [f"00:00:0{at}" for at in range(3)]),
+        (pa.duration("s"), pa.duration("ms"), [f"{at}000000000" if at else "0" for at in range(3)]),
+        (pa.decimal128(5, -2), pa.int64(), ["0", "100", "200"]),
+    ],
+)
+def test_equal_parts_of_two_types_have_one_text(left, right, texts):
+    """Times of two units, and numbers with and without zeros at their end: a chain of three records."""
+
+    def column(kind, numbers):
+        if pa.types.is_decimal(kind):
+            return pa.array([decimal.Decimal(100 * one) for one in numbers], kind)
+        if pa.types.is_integer(kind):
+            return pa.array([100 * one for one in numbers], kind)
+        each = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+        width = pa.int32() if pa.types.is_time32(kind) else pa.int64()
+        return pa.array([each * one for one in numbers], width).cast(kind)
+
+    pairs = {"a": column(left, [0, 1]), "i": [7, 7], "b": column(right, [1, 2]), "j": [7, 7]}
+    graph = ew.Graph.from_frame(pa.table(pairs), ["a", "i"], ["b", "j"])
+    assert list(graph) == [f"{text}-__-7" for text in texts]
+
+
+def test_fractions_of_seconds_in_parts_of_ids_are_kept():
+    times = pa.array([0, 120_000_000, 10, 20_000_000_000], pa.int64()).cast(pa.timestamp("ns"))
+    ids = list(ew.Graph.from_frame({"a": times, "i": [0] * 4, "b": times, "j": [1] * 4}, "a,i", "b,j"))
+    kept = ["00", "00.12", "00.00000001", "20"]
+    assert ids[::2] == [f"1970-01-01 00:00:{one}-__-0" for one in kept]
 
 
 def test_rows_without_names_have_no_composite_ids(tmp_path):

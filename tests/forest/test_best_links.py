@@ -185,9 +185,11 @@ def test_many_datasets():
 
 def test_what_is_refused():
     graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[0.5, 0.6])
+    null = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["a", None, "b"]))
     for call, error, words in (
         (lambda: ew.best_links(graph), GraphError, "'b' is on the left side of a pair and on the right"),
         (lambda: ew.best_links(graph, datasets=["a"]), GraphError, "1 values, and the graph 3 vertices"),
+        (lambda: ew.best_links(graph, datasets=null), GraphError, "datasets= has a null; name the dataset"),
         (lambda: ew.best_links(graph, datasets=["a", None, "b"]), GraphError, "null"),
         (lambda: ew.best_links(graph, datasets="kind"), OptionError, "no column of the records of the graph"),
         (

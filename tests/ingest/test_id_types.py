@@ -389,7 +389,15 @@ def test_decimals_beyond_64_bits():
     table = pa.table(dict.fromkeys("ab", pa.array([decimal.Decimal(2**64), decimal.Decimal(1)])))
     with pytest.raises(GraphError, match=r"column 'a' has numbers beyond 64 bits .*; give them as strings"):
         ew.Graph.from_frame(table)
-    for column in [decimal.Decimal(2**64)], [decimal.Decimal("1.5")], [decimal.Decimal("nan")]:
+    for text in (
+        str(2**64),
+        "1.5",
+        "nan",
+        "1e400",
+        "1e99999999",
+        "1e-99999999",
+    ):  # none becomes an int of Python
+        column = [decimal.Decimal(text)]
         with pytest.raises(GraphError, match="as strings"):
             ew.Graph.from_edges(column, column)
 
