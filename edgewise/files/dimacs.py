@@ -18,7 +18,7 @@ KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
 
 def read(source, options) -> Edges:
     """Read a DIMACS graph; arcs are directed unless all are there in both directions, edges are not."""
-    options.only("DIMACS", "weight")
+    options.only("DIMACS")
     number, kind, vertices, edges = _problem(source)
     letter, columns = KINDS[kind]
     weight, normalised = 3 if columns == 4 else None, kind != "sp"

@@ -86,7 +86,7 @@ ALIASES = {
 FORMATS_WITH = {
     "source": "edge lists and tables",
     "target": "edge lists and tables",
-    "weight": "formats with weights",
+    "weight": "formats whose weights have names or positions",
     "where": "tables",
     "threshold": "tables",
     "score": "tables",

@@ -21,7 +21,7 @@ MAX_VERTICES = 2**31 - 1
 
 def read(source, options) -> Rows:
     """Read a serialised graph."""
-    options.only("GAP", "weight")
+    options.only("GAP")
     with reading(source.path), source.open() as stream:
         directed, entries, vertices = _header(source, read_fully(stream, HEADER.size))
         offsets = _array(source, stream, vertices + 1, np.int64)

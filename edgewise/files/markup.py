@@ -69,15 +69,20 @@ def read_gml(source, options) -> Edges:
                 raise refusal(f"this edge has the node {node!r}, which is undefined", position)
     records = [record for _, _, record, _ in edges]
     name, weights = None, None
-    for name in () if options.weight is False else [options.weight] if options.weight else WEIGHTS:
+    for name in _names(options.weight):
         if any(name in record for record in records):
             weights = _weights(source, name, [record.get(name) for record in records], edges)
-        elif options.weight and records:
+        elif records and options.weight is not None:
             raise source.error(f"no edge has {name!r}; choose another {argument('weight')}")
         if weights is not None:
             break
     ends = [edge[:2] for edge in edges]
     return _edges(source, list(nodes), ends, directed, (name, weights, options.weight is None))
+
+
+def _names(wanted):
+    """Names of the attributes that may be the weight."""
+    return () if wanted is False else WEIGHTS if wanted is None else (wanted,)
 
 
 def _gml_items(text, refusal):
@@ -182,7 +187,7 @@ def _graphml_weights(source, root, elements, edges, wanted):
     if wanted is False or not elements:
         return None, None
     keys = _edge_keys(root)
-    for name in [wanted] if wanted else WEIGHTS:
+    for name in _names(wanted):
         named = [key for key in keys if key.name == name] or [key for key in keys if key.id == name]
         if len(named) > 1:
             ids = " and ".join(repr(key.id) for key in named)
@@ -198,7 +203,7 @@ def _graphml_weights(source, root, elements, edges, wanted):
             weights = _weights(source, name, values, edges, named[0].type)
             if weights is not None:
                 return name, weights
-    if wanted:
+    if wanted is not None:
         known = ", ".join(key.name for key in keys) or "none"
         raise source.error(
             f"no edge has {wanted!r}; attributes of edges are {known}: choose one with {argument('weight')}"

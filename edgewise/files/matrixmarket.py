@@ -44,7 +44,7 @@ class Header:
 
 def read(source, options) -> Edges:
     """Read a square matrix as a graph; stored zeros are edges, those of a dense matrix are not."""
-    options.only("Matrix Market", "weight")
+    options.only("Matrix Market")
     header = _header(source)
     ids = numbered_from_one(header.n)
     entries = _dense(source, header) if header.dense else _sparse(source, header, options.weight is not False)

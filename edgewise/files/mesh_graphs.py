@@ -6,6 +6,7 @@ from functools import reduce
 import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument
+from edgewise.files.contents import check_room
 from edgewise.graph import Graph
 
 #: Dimension of each shape, and its faces by the corners, which are the first nodes of an element.
@@ -109,6 +110,7 @@ def _incidence(offsets, nodes, n_nodes):
     """Matrix with a row for each element and a one for each of its nodes."""
     from scipy.sparse import csr_matrix
 
+    check_room(n_nodes)
     ones = np.ones(len(nodes), np.int32)
     matrix = csr_matrix((ones, nodes, offsets), shape=(len(offsets) - 1, n_nodes))
     matrix.sum_duplicates()

@@ -43,7 +43,7 @@ def read(source, options) -> Rows:
     A file with ``m`` entries instead of ``2 m``, each edge in one row only, is read as directed (some tools
     write such files); a size digit that the rows contradict is ignored, as the challenge's own files require.
     """
-    options.only("METIS", "weight")
+    options.only("METIS")
     header = _header(source)
     fields, lengths = read_fields(source, header.skip, COMMENTS, "int64", _complaint)
     lengths = _one_row_each(source, header, lengths)

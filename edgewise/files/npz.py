@@ -45,7 +45,7 @@ def graph_of(source):
 
 def read(source, options):
     """Read an archive."""
-    options.only(".npz", "weight")
+    options.only(".npz")
     from zipfile import BadZipFile
 
     with reading(source.path, passing=(BadZipFile, RuntimeError)), source.seekable() as file:

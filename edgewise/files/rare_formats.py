@@ -103,7 +103,7 @@ def _tntp_weight(names, wanted, source, line):
     """Position of the weight."""
     if wanted is False or (wanted is None and "length" not in names):
         return None
-    name = wanted or "length"
+    name = "length" if wanted is None else wanted
     if isinstance(name, int) or name not in names:
         raise source.error(f"no column {name!r}; there are {', '.join(names)}", line)
     return names.index(name)
@@ -111,7 +111,7 @@ def _tntp_weight(names, wanted, source, line):
 
 def read_ncol(source, options) -> Edges:
     """Read an undirected graph with names, and weights if the rows have them."""
-    options.only("NCOL", "weight", *(["ids"] if options.ids == "string" else []))
+    options.only("NCOL", *(["ids"] if options.ids == "string" else []))
     fields, lengths = read_fields(source, 0, b"#", "string", _complaint)
     wrong = np.flatnonzero((lengths != 0) & (lengths != 2) & (lengths != 3))
     if len(wrong):

@@ -72,10 +72,12 @@ def read(source, options, parts=None):
         raise source.error(f"is a table inside {source.compression}; decompress it (tables compress inside)")
     with reading(source.path):
         schema = table_of(source).schema
-    chosen = options.source or options.kept != Kept() or options.weight or options.vertices
-    chosen = chosen or options.null != "error"
-    if not chosen and MARK in (schema.metadata or {}) and (len(parts or [source]) == 1 or is_store(parts)):
-        return _of_edgewise(source, facts_of(source, schema.metadata), parts)
+    unweighted, is_one = options.weight is False, len(parts or [source]) == 1 or is_store(parts)
+    others = replace(options, format=None, directed=None, progress=None)
+    others = replace(others, weight=None) if unweighted else others
+    if others == formats.Options() and MARK in (schema.metadata or {}) and is_one:
+        edges = _of_edgewise(source, facts_of(source, schema.metadata), parts)
+        return replace(edges, weights=None, weight_name=None) if unweighted else edges
     return _pairs(parts or source.path, *_chosen(source, options, schema.names, numbers_in(schema)))
 
 

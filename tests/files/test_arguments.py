@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import edgewise as ew
-from edgewise.errors import OptionError
+from edgewise.errors import EdgewiseError, FileError, OptionError
 
 
 @pytest.mark.parametrize("path", [None, 3, [None], ["a.csv", [3]], {"a.csv"}, pd.DataFrame({"a": range(99)})])
@@ -56,3 +56,46 @@ def test_columns_by_numbers_of_numpy(tmp_path):
         tmp_path / "a.txt", source=numbers[1], target=numbers[2], weight=numbers[3], header=np.False_
     )
     assert (graph.ids.tolist(), graph.weights.tolist()) == ([1, 2, 4, 5], [3, 6])
+
+
+@pytest.mark.parametrize(
+    "suffix", ["parquet", "arrow", "csv", "jsonl", "npz", "el", "mtx", "gr", "graph", "wsg"]
+)
+@pytest.mark.parametrize("ids", [[1, 2, 3], ["a", "b", "c"]])
+def test_weights_are_left_out_or_named(tmp_path, suffix, ids):
+    """Of what edgewise wrote, too; a name or position means something, or is an error."""
+    path = tmp_path / f"edges.{suffix}"
+    ew.write(ew.Graph.from_edges(ids[:2], ids[1:], weights=[4, 5]), path)
+    assert not ew.read(path, weight=False).is_weighted
+    assert ew.read(path).is_weighted
+    for wrong in "gone", 0, 9:
+        with pytest.raises(EdgewiseError, match="weight"):
+            ew.read(path, weight=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.gml", "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight 3 ] ]"),
+        (
+            "a.tntp",
+            "<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 1\n<END OF METADATA>\n~\ta\tb\tlength;\n1\t2\t3;\n",
+        ),
+        ("a.ncol", "a b 3\n"),
+    ],
+)
+def test_names_of_weights_that_are_not_there(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    assert ew.read(path).weights.tolist() == [3] and not ew.read(path, weight=False).is_weighted
+    for wrong in "gone", 0, 9:
+        with pytest.raises(EdgewiseError, match=r"weight|no column"):
+            ew.read(path, weight=wrong)
+
+
+def test_text_is_no_weight_in_json_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"source": 1, "target": 2, "km": "0.5"}\n')
+    for read in ew.read, ew.stream_forest:
+        with pytest.raises(FileError, match="column 'km' holds string; weights are integers or floats"):
+            read(path, weight="km")

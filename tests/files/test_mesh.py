@@ -267,6 +267,17 @@ def test_nodes_out_of_range(square, tmp_path):
         ew.read_mesh(tmp_path / "m.vtk")
 
 
+def test_nodes_beyond_the_memory(tmp_path, monkeypatch):
+    """A node of a high number promises as many nodes, and arrays for them."""
+    path = tmp_path / "a.mesh"
+    path.write_text("1\n1 2 2147483647\n")
+    mesh = ew.read_mesh(path)
+    monkeypatch.setattr("edgewise.device.arrays.free_memory", lambda device: 1 << 33)
+    for graph in mesh.nodal_graph, mesh.dual_graph:
+        with pytest.raises(GraphError, match="2,147,483,647 vertices need"):
+            graph()
+
+
 def test_without_meshio(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "meshio", None)
     (tmp_path / "m.vtk").write_text("# vtk DataFile Version 3.0\n")
