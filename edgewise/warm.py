@@ -1,9 +1,7 @@
 """Compiling ahead: the main job on tiny graphs, so that its kernels are on disk before they are wanted."""
 
-import tempfile
-from pathlib import Path
-
 from edgewise.front import named
+from edgewise.unfinished import temporary_folder
 
 #: Methods of searches that ``auto`` takes; the others are left to the first who asks for them.
 TAKEN = {
@@ -76,8 +74,8 @@ def warmup(
     from edgewise.device import arrays
 
     where = arrays.resolve(device)
-    with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
-        for graph in _tiny_graphs(Path(folder)):
+    with temporary_folder() as folder:
+        for graph in _tiny_graphs(folder):
             _run_all_methods(graph.to(where))
         if where == "cpu":
             _join_scattered()
@@ -85,7 +83,7 @@ def warmup(
             _join_many(where)
         _number_strings()
         _name_clusters()
-        _stream_all_kinds(Path(folder), where)
+        _stream_all_kinds(folder, where)
     if paths:
         _search_all_kinds(where)
     if cycles:

@@ -1,11 +1,11 @@
-"""Ctrl-C, ``kill`` and a closed terminal end a command even inside libraries that do not expect it.
+"""Ctrl-C, ``kill`` and a closed terminal end a command within a second, whatever it is doing.
 
 Python handles a signal in the main thread, between two of its instructions, and raises ``KeyboardInterrupt``
-there.  The compiler of kernels runs for seconds without one, and loses exceptions in its callbacks.
-Therefore a thread is told of every signal at once.  It ends the process where any thread compiles, since
-nothing is lost then that a later run would miss: unfinished files are removed.  Otherwise the main thread
-ends the command in good order; every step checks whether a signal came, and the signal is repeated until the
-command ends.
+there.  A kernel may run for seconds without one, the compiler loses exceptions in its callbacks, and
+libraries make other errors of them.  Therefore a thread is told of every signal at once.  Unless the main
+thread ends the command in good order in half a second, it removes what is unfinished and ends the process;
+while a thread compiles, it does so immediately.  Nothing is lost that a later run would miss: a step that has
+to be completed, such as to save a checkpoint, is waited for.
 """
 
 import atexit
@@ -13,19 +13,18 @@ import os
 import signal
 import sys
 import threading
-from _thread import interrupt_main
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import main_thread
 from time import monotonic, sleep
 
+from edgewise import unfinished
 from edgewise.errors import EdgewiseError
-from edgewise.files.atomic_write import discard_unfinished
+from edgewise.printable import printable
 
-#: Seconds after which a Ctrl-C without effect is repeated; longer than the clean-up takes.
-AGAIN = 2.0
-#: Seconds after which it is repeated if it was postponed, and between two looks at what the threads do.
-SOON = 0.02
+#: Seconds that the main thread has to end the command, and between two looks at what the threads do.
+PATIENCE, SOON = 0.5, 0.02
 COMPILERS = "numba", "llvmlite"
 #: The page that writes messages; an interrupt between a message and the note of it would write it twice.
 MESSAGES = "edgewise.command.standard"
@@ -34,8 +33,10 @@ WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the termin
 #: What a terminal shows again, and removes: a display of progress has hidden the cursor.
 CLEARED = b"\r\x1b[2K\x1b[?25h"
 
-#: Number of the signal that came first, or 0; when it was last raised in the main thread.
-_pressed, _raised_at = 0, 0.0
+#: What an interrupted command says first.
+_remark: Callable[[], str | None] | None = None
+#: Number of the signal that came first, or 0.
+_pressed = 0
 #: Who has it says how the command ends: the main thread, or the one that watches.
 _last_word = threading.RLock()
 _watcher: threading.Thread | None = None
@@ -48,7 +49,9 @@ def watch():
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _press)
-    sys.unraisablehook = _swallowed
+    sys.excepthook = _uncaught
+    sys.unraisablehook = partial(_unless_pressed, sys.unraisablehook)
+    threading.excepthook = partial(_unless_pressed, threading.excepthook)
     if _watcher is None:
         descriptor, next_byte = _pipe()
         signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
@@ -72,31 +75,36 @@ def _pipe():
 
 
 def _watch(next_byte):
-    """Wait for a signal; then end the process as soon as a thread compiles, or repeat the signal."""
+    """Wait for a signal; then end the process when a thread compiles, or the main thread does not end it."""
     numbers = [getattr(signal, name, None) for name in WORDS]
     while (number := next_byte()[0]) not in numbers:
         pass
-    noticed_at = monotonic()
-    while True:
+    deadline = monotonic() + PATIENCE
+    while monotonic() < deadline:
         if any(_is_in(frame, COMPILERS) for frame in list(sys._current_frames().values())):
-            _end(number)
-            return
-        now, last = monotonic(), max(noticed_at, _raised_at)
-        if (_pressed and not _raised_at) or now > last + AGAIN:
-            noticed_at = now
-            _send_again(number)
+            break
+        if unfinished.must_complete():
+            deadline = monotonic() + PATIENCE
         sleep(SOON)
+    _end(number)
 
 
 def _end(number):
-    """End the process now, unless the main thread does so already."""
+    """End the process now, unless another thread does so already."""
     if not _last_word.acquire(blocking=False):
         return
-    words = WORDS[signal.Signals(number).name]
+    _silence()
+    lines = f"{_remarked()}edgewise: {WORDS[signal.Signals(number).name]}\n"
     with suppress(OSError):
-        os.write(2, (CLEARED if os.isatty(2) else b"") + f"edgewise: {words}\n".encode())
-    _discard()
+        os.write(2, (CLEARED if os.isatty(2) else b"") + lines.encode(errors="backslashreplace"))
+    unfinished.abandon()
     os._exit(128 + number)
+
+
+def _silence():
+    """Let no library say what it thinks of the end of the command."""
+    if logging := sys.modules.get("logging"):
+        logging.disable()
 
 
 def leave(status):
@@ -109,7 +117,7 @@ def leave(status):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     if _pressed:
-        _discard()
+        unfinished.abandon()
         sys.stderr.flush()
         os._exit(status)
     at_end = getattr(atexit, "_run_exitfuncs", None)
@@ -127,9 +135,26 @@ def interrupted() -> bool:
     return bool(_pressed)
 
 
+@contextmanager
+def remark(words: Callable[[], str | None]) -> Iterator[None]:
+    """Context in which a command that a signal ends first says ``words()``, unless that is ``None``."""
+    global _remark
+    _remark = words
+    yield
+    _remark = None
+
+
+def _remarked():
+    """The line of the remark, or nothing."""
+    global _remark
+    words, _remark = _remark and _remark(), None
+    return f"edgewise: {printable(words)}\n" if words else ""
+
+
 def ending() -> tuple[str, int]:
     """What an interrupted command says, and its exit status; who asks is to say it."""
     _last_word.acquire()
+    sys.stderr.write(_remarked())
     number = signal.Signals(_pressed or signal.SIGINT)
     return WORDS[number.name], 128 + number
 
@@ -141,27 +166,15 @@ def check_interrupt():
 
 
 def _press(number, frame):
-    global _pressed, _raised_at
-    _pressed = _pressed or number
-    if not _is_in(frame, (*COMPILERS, MESSAGES)):  # where it would be lost, it is postponed
-        _raised_at = monotonic()
+    """Raise ``KeyboardInterrupt``, once, and not where it would be lost."""
+    global _pressed
+    if _pressed:
+        return
+    _pressed = number
+    _silence()
+    unfinished.end_sessions(patience=0)
+    if not _is_in(frame, (*COMPILERS, MESSAGES)):
         raise KeyboardInterrupt
-
-
-def _send_again(number):
-    thread = main_thread().ident
-    if thread is not None and hasattr(signal, "pthread_kill"):  # wakes a main thread that waits
-        signal.pthread_kill(thread, number)
-    else:
-        interrupt_main(number)
-
-
-def _discard():
-    """Remove unfinished files, also of kernels."""
-    discard_unfinished()
-    kernels = sys.modules.get("edgewise.device.cache")
-    if kernels is not None:
-        kernels.discard_drafts()
 
 
 def _is_in(frame, packages):
@@ -174,6 +187,13 @@ def _is_in(frame, packages):
     return False
 
 
-def _swallowed(lost):
-    if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
+def _uncaught(kind, error, trace):
+    """End the process, whose command has ended already when a signal came."""
+    if _pressed:
+        _end(_pressed)
+    sys.__excepthook__(kind, error, trace)
+
+
+def _unless_pressed(hook, lost):
+    if not _pressed:
+        hook(lost)

@@ -1,6 +1,5 @@
 """``edgewise paths``: a graph in, distances and shortest paths out."""
 
-import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isnan
@@ -10,7 +9,7 @@ import numpy as np
 import typer
 
 import edgewise
-from edgewise.command import options, report
+from edgewise.command import keyboard, options, report
 from edgewise.command.clusters import id_of
 from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages, workers_of
@@ -225,7 +224,13 @@ def _all_pairs(wanted, graph, where, progress):
         so_far[:] = done, blocks
         progress(done, blocks)
 
-    try:
+    def kept():
+        if wanted.matrix is None or not so_far:
+            return None
+        done, blocks = so_far
+        return f"{done:,} of {blocks:,} blocks of {wanted.output} are kept; repeat the command to continue"
+
+    with keyboard.remark(kept):
         return all_pairs_shortest_paths(
             graph,
             sources=_ids(graph, wanted.sources) or None,
@@ -236,12 +241,6 @@ def _all_pairs(wanted, graph, where, progress):
             devices=wanted.devices,
             **where,
         )
-    except KeyboardInterrupt:
-        if wanted.matrix is not None and so_far:
-            done, blocks = so_far
-            kept = f"{done:,} of {blocks:,} blocks of {wanted.output} are kept"
-            report.say(f"edgewise: {kept}; repeat the command to continue", sys.stderr)
-        raise
 
 
 def _ids(graph, words):

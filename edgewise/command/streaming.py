@@ -1,13 +1,13 @@
 """What subcommands that stream tables share: their options, and Ctrl-C in the middle."""
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
-from edgewise.command import options, report
+from edgewise.command import keyboard, options, report
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.errors import OptionError
 
@@ -84,18 +84,19 @@ def check_stream(reading, known, verify):
 
 def run_stream(job, stage, words):
     """Stream the files, which messages call ``words``; at Ctrl-C say how to continue."""
-    try:
-        with stage("stream", f"streaming {words}") as progress:
-            result = job.run(progress)
-            result.count  # noqa: B018 -- counted in this step, not while writing
-            return result
-    except KeyboardInterrupt:
-        if isinstance(job, ScheduledStream) and job.checkpoint is not None:
-            report.say(f"edgewise: repeat the command to continue from {job.checkpoint}", sys.stderr)
-        if job.saved is not None:
-            saved = f"{job.saved:,} rows are in {job.checkpoint.path}"
-            report.say(f"edgewise: {saved}; repeat the command to continue", sys.stderr)
-        raise
+    with keyboard.remark(partial(_remedy, job)), stage("stream", f"streaming {words}") as progress:
+        result = job.run(progress)
+        result.count  # noqa: B018 -- counted in this step, not while writing
+        return result
+
+
+def _remedy(job):
+    """How to continue after an interrupt, if that is possible."""
+    if isinstance(job, ScheduledStream) and job.checkpoint is not None:
+        return f"repeat the command to continue from {job.checkpoint}"
+    if job.saved is not None:
+        return f"{job.saved:,} rows are in {job.checkpoint.path}; repeat the command to continue"
+    return None
 
 
 def facts(graph) -> dict:

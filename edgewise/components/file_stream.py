@@ -40,6 +40,7 @@ from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, integer_type
 from edgewise.method import check_one_or_several, is_number
 from edgewise.timer import timer
+from edgewise.unfinished import to_be_completed
 from edgewise.workers import device_team
 
 if TYPE_CHECKING:
@@ -320,9 +321,8 @@ class FileStream:
             self._read_in_thread(pairs, attempt, n_rows, progress)
             self._warn_if_empty(pairs)
             self.ids_type = pairs.type_to_restore()
-            self.unknown = (
-                pairs.unknown if saved is None else None
-            )  # those before the checkpoint were not saved
+            # those before the checkpoint were not saved
+            self.unknown = pairs.unknown if saved is None else None
             with timer("number ids"):
                 return self._finish(pairs)
         finally:
@@ -382,10 +382,10 @@ class FileStream:
         return Plan(n_rows, "dense", dtype, limit, room)
 
     def _read_in_thread(self, pairs, attempt, n_rows, progress):
-        """Read the rows in a thread, which Ctrl-C stops after the current batch."""
+        """Read the rows in a thread, which Ctrl-C stops after the current batch, to save the checkpoint."""
         interrupted, self.stopping = None, False
         n_threads = threads.count()
-        with ThreadPoolExecutor(1, "edgewise-stream") as pool:
+        with to_be_completed(self.checkpoint is not None), ThreadPoolExecutor(1, "edgewise-stream") as pool:
             work = pool.submit(copy_context().run, self._read, pairs, attempt, n_threads)
             try:
                 while not work.done():

@@ -20,7 +20,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import NamedTuple
 
 from edgewise.components.checkpoint import Checkpoint
@@ -29,6 +28,7 @@ from edgewise.files import checksum
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.text_table import Mismatch
 from edgewise.ownership import check_owner
+from edgewise.unfinished import temporary_folder
 from edgewise.workers.calls import Call, CallRun
 from edgewise.workers.dask import worker_name
 from edgewise.workers.executors import Executor
@@ -145,12 +145,9 @@ def task_folder(given: str | os.PathLike | None, inputs: dict) -> Iterator[TaskF
     is refused.
     """
     if given is None:
-        path = mkdtemp(prefix="edgewise-tasks-")
-        try:
-            Checkpoint(Path(path) / INPUTS, inputs).save({}, {})
-            yield TaskFolder(path)
-        finally:
-            shutil.rmtree(path, ignore_errors=True)
+        with temporary_folder() as folder:
+            Checkpoint(folder / INPUTS, inputs).save({}, {})
+            yield TaskFolder(folder)
         return
     path = os.path.abspath(given)
     with writing(path):

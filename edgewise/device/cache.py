@@ -27,7 +27,7 @@ from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
 
-from edgewise import notices
+from edgewise import notices, unfinished
 from edgewise.device.target import PUBLIC_ONLY, cpu_compiler, prepare_cpu_compiler
 from edgewise.errors import warn
 from edgewise.ownership import open_to_others
@@ -43,8 +43,6 @@ FOLDER_MODE, FILE_MODE = 0o755, 0o644
 SUMS = "edgewise.sums"
 
 _unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
-#: Files of this process that are neither renamed nor removed yet.
-_drafts: set[Path] = set()
 _unwarned = ["kernels there are not used; remove it, or set EDGEWISE_CACHE_DIR to a folder of your own"]
 
 
@@ -269,22 +267,15 @@ def _write(file, data):
         return
     with suppress(OSError):
         draft = path / f"{uuid4().hex}.draft"
-        _drafts.add(draft)
+        with unfinished.beginning(draft):
+            entry = open(draft, "xb", opener=_for_this_user)  # noqa: SIM115 - closed below
         try:
-            with open(draft, "xb", opener=_for_this_user) as entry:
+            with entry:
                 entry.write(_checksum(file, data))
                 entry.write(data)
             os.replace(draft, path / file)
         finally:
-            draft.unlink(missing_ok=True)
-            _drafts.discard(draft)
-
-
-def discard_drafts():
-    """Remove what this process, which ends now, has left."""
-    for draft in list(_drafts):
-        with suppress(OSError):
-            draft.unlink()
+            unfinished.remove(draft)
 
 
 def _for_this_user(path, flags):

@@ -16,10 +16,10 @@ import shutil
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
 from time import monotonic, sleep
 from zlib import crc32
 
+from edgewise import unfinished
 from edgewise.errors import FileError
 
 try:
@@ -47,8 +47,6 @@ REMEDIES = {
 PATIENCE = 1.0
 #: Bytes of a name that its part repeats; file systems allow 255.
 LONGEST_NAME = 200
-#: Parts and temporary files of this process that are neither renamed nor removed yet.
-_unfinished: set[Path] = set()
 
 
 @contextmanager
@@ -74,9 +72,7 @@ def atomic_write(path):
                 shutil.copymode(goal, part)
             os.replace(part, goal)
         finally:
-            with suppress(OSError):
-                part.unlink()
-            _unfinished.discard(part)
+            unfinished.remove(part)
             if lock is not None:
                 os.close(lock)
 
@@ -89,8 +85,7 @@ def atomic_folder(goal):
     try:
         yield part
     finally:
-        shutil.rmtree(part, ignore_errors=True)
-        _unfinished.discard(part)
+        unfinished.remove(part)
         if lock is not None:
             os.close(lock)
 
@@ -119,8 +114,8 @@ def _new_part(goal):
     """Create a part and lock it; return its path and the descriptor with the lock, if there are locks."""
     while True:
         part = goal.with_name(_name_of_part(goal, os.urandom(8).hex()))
-        lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        _unfinished.add(part)
+        with unfinished.beginning(part):
+            lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         if not LOCKS:
             os.close(lock)  # an open file cannot be renamed there
             return part, None
@@ -129,15 +124,15 @@ def _new_part(goal):
         if os.fstat(lock).st_nlink:
             return part, lock
         os.close(lock)  # another process has removed it before it was locked
-        _unfinished.discard(part)
+        unfinished.complete(part)
 
 
 def _new_part_folder(goal):
     """The same for a folder."""
     while True:
         part = goal.with_name(_name_of_part(goal, os.urandom(8).hex()))
-        part.mkdir()
-        _unfinished.add(part)
+        with unfinished.beginning(part):
+            part.mkdir()
         if not LOCKS:
             return part, None
         with suppress(OSError):  # another process has removed it before it was locked
@@ -148,7 +143,7 @@ def _new_part_folder(goal):
                 if os.path.samestat(os.fstat(lock), os.stat(part)):
                     return part, lock
             os.close(lock)
-        _unfinished.discard(part)
+        unfinished.complete(part)
 
 
 def _remove_abandoned(goal):
@@ -175,28 +170,6 @@ def _remove_if_unlocked(part):
             shutil.rmtree(part) if is_folder else os.unlink(part)
     finally:
         os.close(lock)
-
-
-@contextmanager
-def temporary_file(suffix=""):
-    """Give the path of a new empty file in the folder for temporary files, which is removed at the end."""
-    descriptor, name = mkstemp(suffix, "edgewise-")
-    os.close(descriptor)
-    path = Path(name)
-    _unfinished.add(path)
-    try:
-        yield path
-    finally:
-        with suppress(OSError):
-            path.unlink()
-        _unfinished.discard(path)
-
-
-def discard_unfinished():
-    """Remove what this process, which ends now, has left: an interrupt may come while a part is removed."""
-    for part in list(_unfinished):
-        with suppress(OSError):
-            shutil.rmtree(part) if part.is_dir() else part.unlink()
 
 
 def no_link(path, flags):

@@ -14,10 +14,11 @@ from typing import Any
 
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import remote
-from edgewise.files.atomic_write import atomic_write, temporary_file
+from edgewise.files.atomic_write import atomic_write
 from edgewise.files.remote import is_address
 from edgewise.files.streams import SUFFIXES
 from edgewise.printable import printable
+from edgewise.unfinished import temporary_file, to_be_completed
 
 #: Paths of standard output, besides the hyphen.
 STANDARD_OUTPUT = "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"
@@ -83,7 +84,8 @@ def destination(path):
     elif is_address(path):
         with temporary_file() as part:
             yield part
-            remote.store(part, path)
+            with to_be_completed():
+                remote.store(part, path)
     else:
         with atomic_write(path) as part:
             yield part

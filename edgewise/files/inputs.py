@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from edgewise.errors import EdgewiseError, FileError, OptionError, argument
-from edgewise.files.atomic_write import temporary_file
 from edgewise.files.layout import UNNAMED
 from edgewise.files.remote import BLOCK, LOCAL, fetch, find, is_address
 from edgewise.files.streams import reading
+from edgewise.unfinished import temporary_file
 
 #: Paths of standard input.
 STANDARD_INPUT = "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"

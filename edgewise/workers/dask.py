@@ -8,16 +8,17 @@ out the files that tasks exchange, in different ways.
 from __future__ import annotations
 
 import os
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from time import monotonic, sleep
 from typing import Any
 
 import edgewise
 from edgewise.errors import OptionError, WorkerError, argument
 from edgewise.workers.executors import machine_memory
+from edgewise.workers.local_cluster import local_cluster, not_started
 
 #: Seconds to wait for a scheduler, for its first worker, and for another one when all are gone.
 PATIENCE, GONE = 30, 120
@@ -202,53 +203,6 @@ def worker_name() -> str:
 
 
 @contextmanager
-def _loop_of_workers(distributed):
-    """Context with the event loop of a cluster, whose processes do not get Ctrl-C.
-
-    A terminal sends it to them, too, and Python ends by a traceback while it starts.  A process has the
-    blocked signals of the thread that starts it, here of the loop; the cluster ends its processes itself.
-    """
-    from multiprocessing import resource_tracker
-
-    runner, block = distributed.utils.LoopRunner(), getattr(signal, "pthread_sigmask", None)
-    if block:
-        resource_tracker.ensure_running()  # whichever thread starts it gets Ctrl-C from then on
-    before = block(signal.SIG_BLOCK, {signal.SIGINT}) if block else ()
-    try:
-        runner.start()
-    finally:
-        if block:
-            block(signal.SIG_SETMASK, before)
-    try:
-        yield runner.loop
-    finally:
-        runner.stop()
-
-
-def _started(distributed, workers, loop):
-    """A cluster of some workers on this machine."""
-    try:
-        own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "loop": loop}
-        return distributed.LocalCluster(**own)
-    except (OSError, RuntimeError, TimeoutError) as error:
-        raise _not_started(error) from error
-
-
-def _client_of(distributed, cluster):
-    try:
-        return distributed.Client(cluster, direct_to_workers=True)
-    except (OSError, RuntimeError, TimeoutError) as error:
-        raise _not_started(error) from error
-
-
-def _not_started(error):
-    """The error for a worker that ended while it started, or could not start: Dask says which in words."""
-    reason = str(error).partition("\n")[0] or type(error).__name__
-    problem = f"the workers of Dask on this machine did not start ({reason})"
-    return WorkerError(f"{problem}; repeat the command, with fewer workers if memory is short")
-
-
-@contextmanager
 def connected(scheduler: str) -> Iterator[Any]:
     """Context with a client of a scheduler: its address, or ``local:N``, which starts N workers here.
 
@@ -264,24 +218,30 @@ def connected(scheduler: str) -> Iterator[Any]:
     if kind == "local" and not workers:
         given = argument("scheduler", scheduler)
         raise OptionError(f"{given} names no number of workers; use local:2, or an address")
-    try:
-        import distributed
-    except ImportError:
+    if find_spec("distributed") is None:
         problem = f"{argument('scheduler', scheduler)} needs Dask, which is not installed"
-        raise OptionError(f"{problem}; pip install 'edgewise[dask]'") from None
+        raise OptionError(f"{problem}; pip install 'edgewise[dask]'")
     if workers:
-        with (
-            _loop_of_workers(distributed) as loop,
-            _started(distributed, workers, loop) as cluster,
-            _client_of(distributed, cluster) as client,
-        ):
+        with local_cluster(workers) as address, _client_here(address) as client:
             yield client
         return
+    from distributed import Client
+
     try:
-        client = distributed.Client(scheduler, timeout=PATIENCE)
+        client = Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
         problem = f"there is no Dask scheduler at {scheduler} ({reason})"
         raise WorkerError(f"{problem}; start one by 'dask scheduler', and name its address") from None
     with client:
         yield client
+
+
+def _client_here(address):
+    """A client of a scheduler on this machine."""
+    from distributed import Client
+
+    try:
+        return Client(address, direct_to_workers=True)
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise not_started(error) from error

@@ -1,6 +1,7 @@
 """Streams with checkpoints that are killed and interrupted: every resume must give what a whole run gives.
 
-``python tests/campaigns/interrupted_streams.py --cases 300 --seed 1 --processes 16``
+``python tests/campaigns/interrupted_streams.py --cases 300 --seed 1 --processes 16``, and for interrupts of
+workers ``--stream "components by tasks" --signal SIGINT``.
 
 In each case a stream (of components or of a forest, of integers or of strings, in one process or by tasks on
 the workers of a scheduler) is started with a checkpoint, and gets a signal, SIGKILL, SIGTERM or SIGINT, after
@@ -8,7 +9,8 @@ a time that is drawn; then it is started again, and again, up to three signals. 
 call that is drawn, while the checkpoint is read or written: there an interrupt must not be taken for damage.
 Half of those for tasks go to the workers, too, as Ctrl-C in a terminal does.
 The last run gets no signal.  It must write, byte for byte, what a run without any signal writes.  A run that
-gets a signal must end with its status or be finished, say nothing but that, and leave no part of a file.
+gets a signal must end with its status or be finished, and say nothing but that and how to continue.  It must
+leave no part of a file, no process, and, unless it was killed, nothing in the folder for temporary files.
 
 The last line is one of JSON.
 """
@@ -30,12 +32,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
+from uuid import uuid4
+
+import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Rows of the inputs, in so many shards and row groups; seconds that a run may take, and until most signals.
 ROWS, SHARDS, GROUP = 6_000, 6, 100
-WATCHDOG, LATEST = 180, 4.0
+WATCHDOG, LATEST, LATEST_BY_TASKS = 180, (1.0, 2.0, 4.0), (2.0, 4.0, 8.0)
+#: Seconds that the last process may take to end after the command.
+GRACE = 30
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+WORDS = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted"}
 #: Runs the command with a checkpoint after every batch, and sends the process a signal at the call of a
 #: number (0 for none) within what reads and writes checkpoints.  Python itself does not expect a signal.
 RUN = """
@@ -112,11 +120,15 @@ def command(stream, shards, folder):
     return [*words, "--checkpoint", str(folder / "so-far"), "-o", str(folder / "out.csv")]
 
 
-def start(words, at_call=(0, 0)):
-    """Start the command; ``at_call`` is a signal, and the call at which it comes."""
+def start(words, at_call=(0, 0), **marks):
+    """Start the command; ``at_call`` is a signal, and the call at which it comes.
+
+    ``marks`` are variables of its environment, and of that of its workers.
+    """
     script = ["-c", RUN, *map(str, map(int, at_call))]
-    settings = {"PYTHONPATH": str(ROOT), "EDGEWISE_QUIET": "1", "NUMBA_NUM_THREADS": "2"}
-    settings |= {"NUMBA_DISABLE_JIT": "1"}  # starts sooner
+    paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))
+    settings = {"PYTHONPATH": os.pathsep.join(paths), "EDGEWISE_QUIET": "1", "NUMBA_NUM_THREADS": "2"}
+    settings |= {"NUMBA_DISABLE_JIT": "1"} | marks  # starts sooner
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     # a signal between the end of open() and the beginning of its with block leaves the file to Python
     warnings = ["-W", "error", "-W", "ignore::ResourceWarning"]
@@ -139,34 +151,65 @@ def problem_with(status, number, messages):
     expected = {0, -number} | ({128 + number} if number != signal.SIGKILL else set())
     if status not in expected:
         return f"status {status} after {signal.Signals(number).name}: {messages[-500:]}"
-    if "Traceback" in messages or "damaged" in messages:
+    lines = messages.splitlines()
+    if lines and lines[0].startswith("edgewise: ") and "repeat the command to continue" in lines[0]:
+        del lines[0]
+    said = [f"edgewise: {WORDS[number]}"] if status == 128 + number else []
+    if lines != said and not (status == 0 and lines in ([], [f"edgewise: {WORDS.get(number)}"])):
         return f"messages after {signal.Signals(number).name}: {messages[-800:]}"
     return None
 
 
-def try_case(number, seed, inputs, expected):
+def left_behind(mark, temporary, number):
+    """Processes with a mark that do not end, and temporary files after a signal, in words; or ``None``."""
+    end = time.monotonic() + GRACE
+    while (processes := marked(mark)) and time.monotonic() < end:
+        time.sleep(0.1)
+    for one in processes:
+        one.kill()
+    files = [] if number == signal.SIGKILL else [str(path) for path in temporary.rglob("*")]
+    shutil.rmtree(temporary)
+    temporary.mkdir()
+    return f"{len(processes)} processes and {files} were left" if processes or files else None
+
+
+def marked(mark):
+    """Processes whose environment has a mark, unless they have ended."""
+    found = []
+    for one in psutil.process_iter():
+        with suppress(psutil.Error):
+            if one.environ().get("MARK") == mark and one.status() != psutil.STATUS_ZOMBIE:
+                found.append(one)
+    return found
+
+
+def try_case(number, given, inputs, expected):
     """Interrupt a stream and resume it; return what was done, and what is wrong or ``None``."""
-    draw = random.Random(f"{seed} {number}")
+    draw = random.Random(f"{given.seed} {number}")
     stream = draw.choice(("components", "components", "forest", "forest", "components by tasks"))
+    stream = given.stream or stream
     kind = draw.choice(KINDS)
-    name, signals = f"{stream}, {kind}", []
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
+    name, signals, mark = f"{stream}, {kind}", [], uuid4().hex
+    by_tasks = stream == "components by tasks"
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
+        folder, temporary = Path(folder), Path(temporary)
+        marks = {"MARK": mark, "TMPDIR": str(temporary)}
         words = command(stream, inputs / kind, folder)
         for _ in range(draw.randrange(1, 4)):
             chosen = draw.choice(SIGNALS)
-            at_call = draw.random() < 0.5 and stream != "components by tasks"
-            process = start(words, (chosen, draw.randrange(1, draw.choice(CALLS))) if at_call else (0, 0))
+            chosen = signal.Signals[given.signal] if given.signal else chosen
+            at_call = draw.random() < 0.5 and not by_tasks
+            place = (chosen, draw.randrange(1, draw.choice(CALLS))) if at_call else (0, 0)
+            process = start(words, place, **marks)
             process.stdout.readline()
             if not at_call:
-                time.sleep(draw.random() * draw.choice((1.0, 2.0, LATEST)))
-                to_group = stream == "components by tasks" and draw.random() < 0.5  # as a terminal does
+                time.sleep(draw.random() * draw.choice(LATEST_BY_TASKS if by_tasks else LATEST))
+                to_group = by_tasks and draw.random() < 0.5  # as a terminal does
                 os.killpg(process.pid, chosen) if to_group else process.send_signal(chosen)
             status, messages = end(process)
             signals.append(signal.Signals(chosen).name)
-            if chosen == signal.SIGKILL and stream == "components by tasks":
-                kill_group(process)
-            problem = problem_with(status, chosen, messages)
+            left = left_behind(mark, temporary, chosen)
+            problem = problem_with(status, chosen, messages) or left
             if problem is not None:
                 return name, signals, problem
         status, messages = end(start(words))
@@ -190,12 +233,6 @@ def whole_runs(kind, folder):
     return found
 
 
-def kill_group(process):
-    """End the workers of a process that was killed."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
 def main(arguments=None):
     """Run the campaign; return the counts by outcome."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -203,6 +240,8 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) // 2))
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--stream", choices=tuple(STREAMS), help="this kind of stream only")
+    parser.add_argument("--signal", choices=[one.name for one in SIGNALS], help="this signal only")
     given = parser.parse_args(arguments)
     begun = time.monotonic()
     sys.path.insert(0, str(ROOT))
@@ -220,7 +259,7 @@ def main(arguments=None):
             return known[kind]
 
         def one(number):
-            name, signals, problem = try_case(number, given.seed, folder / "inputs", expected)
+            name, signals, problem = try_case(number, given, folder / "inputs", expected)
             outcomes["equal" if problem is None else "bad"] += 1
             kinds[name] += 1
             sent.update(signals)

@@ -26,5 +26,8 @@ def test_mutated_files(mode, cases, tmp_path):
     assert set(counts) == {"accepted", "refused"} and sum(counts.values()) == cases
 
 
-def test_interrupted_streams():
-    assert interrupted_streams.main(["--cases", "1", "--seed", "3"]) == {"equal": 1}
+@pytest.mark.parametrize(
+    "kind", (["--seed", "3"], ["--seed", "18", "--stream", "components by tasks", "--signal", "SIGINT"])
+)
+def test_interrupted_streams(kind):
+    assert interrupted_streams.main(["--cases", "1", *kind]) == {"equal": 1}

@@ -1,4 +1,4 @@
-"""A Ctrl-C that something swallows stops the command at its next step."""
+"""A signal ends the command, whatever swallows it or does not let Python see it."""
 
 import os
 import signal
@@ -10,6 +10,7 @@ import pytest
 from edgewise import __main__
 from edgewise.command import keyboard
 from edgewise.command.stages import stages
+from edgewise.device.target import INTERPRETED, SIMULATED
 
 pytestmark = pytest.mark.interpreter
 posix = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -17,7 +18,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
 def run(script):
     """Run a script in a process that watches the keyboard; return its status, output and messages."""
-    before = "import os, signal, sys, time\nfrom edgewise.command import keyboard\nkeyboard.AGAIN = 0.2\n"
+    before = "import os, signal, sys, time\nfrom edgewise.command import keyboard\n"
     script = f"{before}signal.signal(signal.SIGINT, signal.default_int_handler)\nkeyboard.watch()\n{script}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout, done.stderr
@@ -51,21 +52,95 @@ os._exit(0)
 
 
 @posix
-def test_a_lost_signal_is_repeated():
-    script = (
-        LOSES
-        + """
-lose()
-try:
-    time.sleep(30)
-except KeyboardInterrupt:
-    print("again")
-    keyboard.ending()
-    os._exit(5)
+def test_a_lost_signal_ends_the_process():
+    status, _, said = run(f"{LOSES}\nlose()\ntime.sleep(60)")
+    assert (status, said) == (130, "edgewise: interrupted\n")
+
+
+@posix
+def test_a_signal_after_the_command():
+    status, _, said = run("signal.raise_signal(signal.SIGTERM)")
+    assert (status, said) == (143, "edgewise: terminated\n")
+
+
+#: Never ends, and sees no signal; another thread sends one, for which it takes the lock of the interpreter.
+ENDLESS = """
+import threading
+import numpy as np
+from edgewise.device import compiled, load
+
+@compiled
+def endless(steps):
+    count = 0
+    while load(steps, 0) >= 0:
+        count += 1
+    return count
+
+endless(np.full(1, -1))
+threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+endless(np.ones(1, np.int64))
 """
-    )
-    status, out, said = run(script.replace('print("again")', 'print("again", flush=True)'))
-    assert (status, out.splitlines()[-1], said) == (5, "again", "")
+
+
+@posix
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the interpreter sees signals")
+def test_a_signal_ends_the_process_while_a_kernel_runs(tmp_path):
+    begun = """
+from edgewise.files.atomic_write import atomic_write
+context = keyboard.remark(lambda: "repeat the command")
+context.__enter__()
+part = atomic_write("whole.csv")
+part.__enter__().write_text("half")
+assert len(os.listdir()) == 1
+"""
+    status, out, said = run(f"os.chdir({str(tmp_path)!r})\n{begun}{ENDLESS}")
+    assert (status, out, said) == (130, "", "edgewise: repeat the command\nedgewise: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix
+def test_a_step_that_is_to_be_completed(tmp_path):
+    """It takes twice as long as the main thread has otherwise."""
+    file = tmp_path / "whole"
+    script = f"""
+from pathlib import Path
+from edgewise.unfinished import to_be_completed
+with to_be_completed():
+    lose()
+    time.sleep(2 * keyboard.PATIENCE)
+    Path({str(file)!r}).touch()
+time.sleep(60)
+"""
+    status, _, said = run(LOSES + script)
+    assert (status, said) == (130, "edgewise: interrupted\n")
+    assert file.exists()
+
+
+#: Says the number of a process that ends with its session only.
+SESSION = """
+from edgewise import unfinished
+words = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(600)"]
+with unfinished.session(words) as leader:
+    os.write(1, leader.stdout.readline())
+    {then}
+"""
+
+
+@posix
+@pytest.mark.parametrize(
+    "then",
+    (
+        "pass",
+        "raise KeyboardInterrupt",
+        "signal.raise_signal(signal.SIGINT)",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, (2,)); os.kill(os.getpid(), 2); time.sleep(60)",
+    ),
+    ids=["end", "error", "signal", "unseen signal"],
+)
+def test_sessions_end(then):
+    _, out, _ = run(SESSION.format(then=then))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(out), 0)
 
 
 @posix
@@ -77,11 +152,9 @@ def test_a_signal_ends_the_process_while_a_thread_compiles(name, module, thread,
     script = f"""
 import threading, types
 from pathlib import Path
-from edgewise.device import cache
-from edgewise.files import atomic_write
-for part, known in (({str(part)!r}, atomic_write._unfinished), ({str(part) + "2"!r}, cache._drafts)):
-    Path(part).touch()
-    known.add(Path(part))
+from edgewise import unfinished
+Path({str(part)!r}).touch()
+unfinished.begin(Path({str(part)!r}))
 def compile():
     threading.Timer(0.2, os.kill, [os.getpid(), signal.{name}]).start()
     while True:

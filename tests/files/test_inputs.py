@@ -20,9 +20,10 @@ import pyarrow.parquet as parquet
 import pytest
 
 import edgewise as ew
+from edgewise import unfinished
 from edgewise.command import run
 from edgewise.errors import FileError, OptionError
-from edgewise.files import atomic_write, inputs, remote
+from edgewise.files import inputs, remote
 
 PAIRS = b"left_id,right_id\nann,bob\nbob,cid\ndan,eve\n"
 EDGES = {("ann", "bob"), ("bob", "cid"), ("dan", "eve")}
@@ -38,7 +39,7 @@ def temporary(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", None)
     yield folder
     assert list(folder.iterdir()) == []
-    assert not atomic_write._unfinished
+    assert not unfinished._paths
 
 
 def edges_of(graph):

@@ -1,16 +1,24 @@
 """Executors: the same four methods over threads and Dask; workers that cannot take part are named."""
 
+import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from pathlib import Path
 
 import pytest
 
 import edgewise as ew
 from edgewise.errors import OptionError, WorkerError
+from edgewise.workers import dask as dask_page
+from edgewise.workers import local_cluster
 from edgewise.workers.dask import DaskExecutor, check_version, connected
 from edgewise.workers.executors import PoolExecutor, executor_of
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(params=["threads", "dask"])
@@ -170,29 +178,82 @@ def test_machines_of_a_cluster(dask, monkeypatch):
     assert machines("a", "b", "b", gpu_on=(1,), device="cuda") == (1, 99)
 
 
-@pytest.mark.parametrize("what", ("LocalCluster", "Client"))
-def test_a_worker_that_ends_while_it_starts(what, monkeypatch):
+FAILING = """
+import distributed
+
+def fail(*_, **__):
+    raise RuntimeError("Nanny failed to start.\\nand more")
+
+distributed.LocalCluster = fail
+"""
+
+
+@pytest.mark.parametrize(
+    "before, reason",
+    ((FAILING, r"Nanny failed to start\."), ("raise SystemExit\n", "their scheduler has ended")),
+)
+def test_workers_that_do_not_start(before, reason, monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    monkeypatch.setattr(local_cluster, "START", before + local_cluster.START)
+    words = rf"the workers of Dask on this machine did not start \({reason}\); repeat"
+    with pytest.raises(WorkerError, match=words):
+        connected("local:2").__enter__()
+
+
+def test_a_scheduler_that_ends_while_it_starts(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
 
     def fail(*_, **__):
-        raise RuntimeError("Nanny failed to start.\nand more")
+        raise OSError("Timed out")
 
-    with nullcontext() as cluster:
-        monkeypatch.setattr(distributed, "LocalCluster", lambda **_: nullcontext(cluster))
-        monkeypatch.setattr(distributed, what, fail)
-        words = r"the workers of Dask on this machine did not start \(Nanny failed to start\.\); repeat"
-        with pytest.raises(WorkerError, match=words):
-            connected("local:2").__enter__()
+    monkeypatch.setattr(dask_page, "local_cluster", lambda _: nullcontext("tcp://127.0.0.1:1"))
+    monkeypatch.setattr(distributed, "Client", fail)
+    with pytest.raises(WorkerError, match=r"did not start \(Timed out\); repeat"):
+        connected("local:2").__enter__()
 
 
-def blocked_signals():
-    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+def processes_of(client):
+    """Numbers and sessions of the processes of a cluster: its workers, and their scheduler."""
+    workers = client.run(lambda: (os.getpid(), os.getsid(0))).values()
+    return [*workers, client.run_on_scheduler(lambda: (os.getpid(), os.getsid(0)))]
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no masks of signals")
-def test_workers_that_are_started_do_not_get_ctrl_c():
+def wait_for_end(number):
+    """Wait until a process has ended, though nobody may ask for its status."""
+    psutil = pytest.importorskip("psutil")
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(number)
+        while process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+
+
+@pytest.mark.skipif(not hasattr(os, "getsid"), reason="there are no sessions")
+def test_workers_that_are_started_end_with_the_context():
+    """They are out of reach of the terminal."""
     pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    before = blocked_signals()
-    with connected("local:1") as client:
-        assert [signal.SIGINT in one for one in client.run(blocked_signals).values()] == [True]
-        assert blocked_signals() == before
+    with connected("local:2") as client:
+        numbers, sessions = zip(*processes_of(client))
+        assert len(set(numbers)) == 3
+        assert set(sessions) == {numbers[-1]} != {os.getsid(0)}
+    for number in numbers:
+        wait_for_end(number)
+
+
+KILLED = """
+import os, signal
+from edgewise.workers.dask import connected
+from tests.workers.test_executors import processes_of
+with connected("local:1") as client:
+    print(*(number for number, _ in processes_of(client)), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "getsid"), reason="there are no sessions")
+def test_workers_that_are_started_end_with_a_process_that_is_killed(tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    here = os.environ | {"TMPDIR": str(tmp_path)}  # where a process that is killed leaves its files
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, env=here, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
+    for number in map(int, done.stdout.split()):
+        wait_for_end(number)

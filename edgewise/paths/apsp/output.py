@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from edgewise import unfinished
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, no_link, writing
@@ -212,13 +213,10 @@ def write(path, matrix):
     (height, width), job = matrix.shape, {"method": "a matrix that exists"}
     rows = rows_of_a_block(height, width, matrix.dtype)
     with RowFile(check_path(path), matrix.shape, matrix.dtype, rows, job) as file:
-        try:
-            for block in range(file.blocks):
-                file.put(block, np.asarray(matrix[block * rows : (block + 1) * rows]))
-            file.finish()
-        except BaseException:
-            file.discard()
-            raise
+        file.lasts = False
+        for block in range(file.blocks):
+            file.put(block, np.asarray(matrix[block * rows : (block + 1) * rows]))
+        file.finish()
 
 
 class RowFile:
@@ -227,6 +225,9 @@ class RowFile:
     ``job`` is what the distances depend on, as text and numbers.  Raises FileError if another run is writing
     the file, if an interrupted run was of another job, or if the system refuses to write.
     """
+
+    #: Whether the blocks that are there stay after an interrupt.
+    lasts = True
 
     def __init__(self, path, shape, dtype, rows, job):
         self.path = Path(os.path.realpath(path))
@@ -291,7 +292,9 @@ class RowFile:
     def _begin(self):
         """Begin anew.  An existing part is removed, not overwritten: another process may be reading it."""
         self.done = {}
-        _remove(self.part)
+        unfinished.remove(self.part)
+        for path in (self.part, self.journal):
+            unfinished.begin(path)
         self.matrix.create()
         self.log.truncate(0)
         self._append(self.job)
@@ -308,6 +311,8 @@ class RowFile:
             self.matrix.put(block * self.rows, values)
             self._append([block, found])
         self.done[block] = found
+        for path in (self.part, self.journal) if self.lasts else ():
+            unfinished.complete(path)
 
     def finish(self):
         """Give the file its name; return the matrix, read from the disk when it is indexed."""
@@ -325,7 +330,7 @@ class RowFile:
         self.matrix.close()
         if self.log.closed:
             return
-        if self.done:
+        if self.done and self.lasts:
             self.log.close()
         else:
             self.discard()
@@ -335,8 +340,8 @@ class RowFile:
         self.matrix.close()
         if not LOCKS:
             self.log.close()
-        _remove(self.part)
-        _remove(self.journal)  # still locked, where there are locks
+        unfinished.remove(self.part)
+        unfinished.remove(self.journal)  # still locked, where there are locks
         self.log.close()
         self.done = {}
 
@@ -399,11 +404,3 @@ def _locked(path):
             if os.path.samestat(os.fstat(journal.fileno()), os.stat(path)):
                 return journal
         journal.close()  # the other run has just removed it
-
-
-def _remove(path):
-    with suppress(FileNotFoundError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
