@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,13 +72,36 @@ POSITIVE = Option(0, whole=False)
 
 
 @dataclass(frozen=True)
+class Driver:
+    """A function that an entry of a table names by its page, which the first call imports.
+
+    Attributes
+    ----------
+    name : str
+        The page and the function, as in ``"edgewise.forest.kruskal:kruskal"``.
+    """
+
+    name: str
+
+    def load(self) -> Callable[..., Any]:
+        """Import the page, and return the function."""
+        page, _, function = self.name.partition(":")
+        return getattr(import_module(page), function)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the function."""
+        return self.load()(*arguments, **options)
+
+
+@dataclass(frozen=True)
 class Method:
     """One way to solve a problem: how it is run, what it is, where it comes from, what it can do.
 
     Attributes
     ----------
     run : callable
-        The driver; each problem documents its signature.  It takes arrays and validates nothing.
+        The driver, usually a :class:`Driver`; each problem documents its signature.  It takes arrays and
+        validates nothing.
     summary : str
         The idea in a few words.
     source : str

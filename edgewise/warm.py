@@ -274,8 +274,9 @@ def _grow_forests(device):
     import numpy as np
 
     from edgewise.components import connected_components
-    from edgewise.forest import minimum_spanning_forest, single_linkage
+    from edgewise.forest import minimum_spanning_forest
     from edgewise.forest.best_links import best_links
+    from edgewise.forest.linkage import single_linkage
     from edgewise.graph import Graph
 
     for kind in (np.int64, np.float64):

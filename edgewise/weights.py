@@ -7,6 +7,7 @@ called with a graph that has the weights that are wanted, and whose result has t
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -15,6 +16,9 @@ from edgewise.errors import GraphError, argument
 from edgewise.front import CallOptions, described
 from edgewise.graph import Graph
 from edgewise.ingest.origin import weights_in_words
+
+#: Names of columns whose larger values mean nearer.
+SIMILARITY = re.compile(r"scor|simil|prob|confid|likeli|cosine|jaccard|correl|match", re.IGNORECASE)
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -4,6 +4,7 @@ import ast
 import doctest
 import inspect
 import math
+import os
 import pkgutil
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import edgewise
+from edgewise.method import Driver, Method
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "edgewise").rglob("*.py"))
@@ -116,6 +118,66 @@ def test_imports_run_one_way():
         pytest.skip("import-linter is not installed")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+#: Modules of the package that a first call may import beside those of ``import edgewise`` and of its graph.
+MAX_MODULES_PER_CALL = 45
+#: Imported when a function is compiled for the CPU, which the interpreter does not do.
+OF_COMPILING = ("edgewise.device.atomics_on_cpu", "edgewise.device.numba_internals")
+FIRST_CALLS = {
+    "connected_components": "ew.connected_components(plain).count",
+    "core_numbers": "ew.core_numbers(plain).cores",
+    "minimum_spanning_forest": "ew.minimum_spanning_forest(weighted).edges",
+    "partition": "ew.partition(plain, 4).parts",
+    "strongly_connected_components": "ew.strongly_connected_components(directed).count",
+}
+
+
+@pytest.mark.parametrize("call", FIRST_CALLS)
+def test_a_first_call_imports_what_it_needs(call):
+    script = f"""
+import sys
+import numpy as np
+import edgewise as ew
+ends, weights = np.random.default_rng(1).integers(0, 300, (2, 1500)), np.arange(1500)
+plain, weighted = (ew.Graph.from_edges(*ends, weights=given) for given in (None, weights))
+directed = ew.Graph.from_edges(*ends, directed=True)
+before = set(sys.modules)
+{FIRST_CALLS[call]}
+print(*set(sys.modules) - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+    )
+    modules = {name for name in done.stdout.split() if name.startswith("edgewise.")} | {*OF_COMPILING}
+    assert len(modules) <= MAX_MODULES_PER_CALL, sorted(modules)
+
+
+def tables():
+    """The tables of methods, by their pages."""
+    for source in SOURCES:
+        if re.search(r"^METHODS\b.*= \{", source.read_text(), re.MULTILINE):
+            *folders, page = source.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(folders if page == "__init__" else (*folders, page))
+            table = import_module(name).METHODS
+            if all(isinstance(entry, Method) for entry in table.values()):
+                yield name, table
+
+
+def test_every_entry_of_every_table_has_its_driver():
+    found = dict(tables())
+    assert len(found) >= 9
+    for page, table in found.items():
+        for name, entry in table.items():
+            named = [one for one in vars(entry).values() if isinstance(one, Driver)]
+            assert entry.run in named, f"{name} in {page} does not name its driver"
+            for one in named:
+                driver = one.load()
+                assert one.name == f"{driver.__module__}:{driver.__qualname__}"
 
 
 def without_docstring(node):

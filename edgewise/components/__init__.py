@@ -13,18 +13,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from edgewise.components.ecl_cc import ecl_cc
-from edgewise.components.edge_filter import edge_filter
-from edgewise.components.edge_lists import rem_edge_sample
-from edgewise.components.edge_reach import edge_reach
-from edgewise.components.hang_rem import hang_rem
-from edgewise.components.hook import hook
-from edgewise.components.pairs_of_rows import ecl_pairs
-from edgewise.components.propagate import ROWS, propagate
-from edgewise.components.rem import hook_rem, rem, rem_rows, rem_sequential
-from edgewise.components.rem_ranges import rem_ranges
 from edgewise.components.result import Components
-from edgewise.components.sampling import afforest, hook_sample, rem_sample
 from edgewise.components.selection import select_method
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays
@@ -32,6 +21,7 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import (
+    Driver,
     Method,
     Option,
     check_graph,
@@ -77,57 +67,85 @@ SAMPLE = {"rounds": COUNT}
 
 METHODS = {
     "rem": read_edges(
-        rem,
+        Driver("edgewise.components.rem:rem"),
         "splicing union-find with compare-and-swap",
         "Hellås 2018, Alg. 2",
         options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
     ),
-    "rem-sequential": read_edges(rem_sequential, "the same on one core", "Hellås 2018, Alg. 1"),
+    "rem-sequential": read_edges(
+        Driver("edgewise.components.rem:rem_sequential"), "the same on one core", "Hellås 2018, Alg. 1"
+    ),
     "rem-ranges": read_edges(
-        rem_ranges, "Rem by plain writes inside ranges of vertices, then across", "Manne & Patwary 2009"
+        Driver("edgewise.components.rem_ranges:rem_ranges"),
+        "Rem by plain writes inside ranges of vertices, then across",
+        "Manne & Patwary 2009",
     ),
     "rem-edge-sample": read_edges(
-        rem_edge_sample, "Rem by plain writes on a sample, then skip the giant", "after Sutton et al. 2018"
+        Driver("edgewise.components.edge_lists:rem_edge_sample"),
+        "Rem by plain writes on a sample, then skip the giant",
+        "after Sutton et al. 2018",
     ),
     "edge-filter": read_edges(
-        edge_filter,
+        Driver("edgewise.components.edge_filter:edge_filter"),
         "join a sample of the edges, then filter those inside the giant",
         "after Sutton et al. 2018",
     ),
     "edge-reach": read_edges(
-        edge_reach,
+        Driver("edgewise.components.edge_reach:edge_reach"),
         "spread from a hub along the edges, and join the other edges by Rem's algorithm",
         "edgewise, after Slota, Rajamanickam & Madduri 2014",
     ),
     "hook": read_edges(
-        hook,
+        Driver("edgewise.components.hook:hook"),
         "plain hooks, then atomic hooks, compressing",
         "Hellås 2018, Alg. 3-7",
         options={"iterations": COUNT},
         baseline=True,
     ),
-    "hang-rem": read_edges(hang_rem, "hang below a smaller neighbour, then Rem", "after Groute, 2017"),
-    "hook-rem": read_edges(hook_rem, "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
-    "afforest": read_rows(
-        afforest, "join a few neighbours, then skip the giant", "Sutton et al. 2018", options=SAMPLE
+    "hang-rem": read_edges(
+        Driver("edgewise.components.hang_rem:hang_rem"),
+        "hang below a smaller neighbour, then Rem",
+        "after Groute, 2017",
     ),
-    "rem-rows": read_rows(rem_rows, "Rem on one core, over rows", "Hellås 2018, Alg. 1"),
+    "hook-rem": read_edges(
+        Driver("edgewise.components.rem:hook_rem"), "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"
+    ),
+    "afforest": read_rows(
+        Driver("edgewise.components.sampling:afforest"),
+        "join a few neighbours, then skip the giant",
+        "Sutton et al. 2018",
+        options=SAMPLE,
+    ),
+    "rem-rows": read_rows(
+        Driver("edgewise.components.rem:rem_rows"), "Rem on one core, over rows", "Hellås 2018, Alg. 1"
+    ),
     "rem-sample": read_rows(
-        rem_sample, "Rem by plain writes as the sample, then skip the giant", "after Alg. 1", options=SAMPLE
+        Driver("edgewise.components.sampling:rem_sample"),
+        "Rem by plain writes as the sample, then skip the giant",
+        "after Alg. 1",
+        options=SAMPLE,
     ),
     "hook-sample": read_rows(
-        hook_sample,
+        Driver("edgewise.components.sampling:hook_sample"),
         "plain hooks as the sample, then skip the giant",
         "after Hellås 2018, 4.2.1",
         options=SAMPLE,
     ),
-    "ecl-cc": read_rows(ecl_cc, "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"),
-    "ecl-pairs": read_rows(ecl_pairs, "the same, the other edges as a list fetched ahead", "after ECL-CC"),
+    "ecl-cc": read_rows(
+        Driver("edgewise.components.ecl_cc:ecl_cc"),
+        "hang below a smaller neighbour, then every edge once",
+        "ECL-CC, 2018",
+    ),
+    "ecl-pairs": read_rows(
+        Driver("edgewise.components.pairs_of_rows:ecl_pairs"),
+        "the same, the other edges as a list fetched ahead",
+        "after ECL-CC",
+    ),
     "propagate": read_rows(
-        propagate,
+        Driver("edgewise.components.propagate:propagate"),
         "take the least label of the neighbours until nothing changes",
         "Baltzakis, label propagation on GPU",
-        options={"rows": Option(choices=ROWS)},
+        options={"rows": Option(choices=("auto", "thread", "warp", "block"))},
         baseline=True,
     ),
 }

@@ -33,7 +33,6 @@ from edgewise.components.file_stream import FileStream
 from edgewise.components.id_mapping import DenseIds
 from edgewise.components.range_files import RangeWriter, columns_for
 from edgewise.components.rem import union
-from edgewise.components.result import as_labels
 from edgewise.components.shard_parts import PartOfStream
 from edgewise.components.shard_strings import write_array
 from edgewise.components.sharded import ShardedComponents, listener
@@ -45,7 +44,7 @@ from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
 from edgewise.files.streams import reading
 from edgewise.files.text_table import Mismatch
-from edgewise.index_type import index_type
+from edgewise.index_type import as_labels, index_type
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.id_types import describe
 from edgewise.method import is_number

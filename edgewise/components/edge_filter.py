@@ -29,7 +29,6 @@ import numpy as np
 
 from edgewise.components.edge_samples import hang, hook_least, join_samples, unite, unite_unequal
 from edgewise.components.rem import union
-from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.components.trees import compress
 from edgewise.device import arrays, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import (
@@ -42,6 +41,7 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.primitives.quads import are_aligned, read_four
+from edgewise.primitives.vote import LABEL, VOTERS, vote
 
 #: Bits of a word (uint32), words of the filter, and vertices from which it has a bit for several of them.
 WORD_BITS, FILTER_WORDS = 32, 1 << 13

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from edgewise.components.rem import shorten_and_splice, union
-from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, each
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.vote import LABEL, VOTERS, vote
 
 #: Edges of a sample for each vertex, at most, and the largest share of the edges; consecutive ones that are
 #: taken together.

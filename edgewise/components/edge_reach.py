@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components.rem import rem, union
-from edgewise.components.sampling import LABEL, LABEL_BITS
 from edgewise.components.trees import new_parents
 from edgewise.device import arrays, device, each, fetch_add, fetch_max, fetch_or, load
 from edgewise.device.warps import ballot, shuffle, warp_barrier, warp_size
+from edgewise.primitives.vote import LABEL, LABEL_BITS
 
 #: Bits of a word (uint32), also as a power of two.
 WORD_BITS, WORD_SHIFT = 32, 5

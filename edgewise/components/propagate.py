@@ -20,7 +20,6 @@ from edgewise.device import arrays, device, each_row, fetch_min, warp_min
 THREADS, MAX_BLOCKS_PER_SM = 128, 8
 #: Rounds that are launched at once on a GPU: at first, and at most.
 FIRST_BATCH, MAX_BATCH = 4, 32
-ROWS = ("auto", "thread", "warp", "block")
 
 
 @device

@@ -14,6 +14,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
 from edgewise.device import arrays, each, threads
+from edgewise.index_type import as_labels
 from edgewise.method import is_number
 from edgewise.primitives import histogram
 from edgewise.result import Result, cached_array, check_column, counted
@@ -29,19 +30,10 @@ if TYPE_CHECKING:
 
 #: What a cluster is called; see :meth:`Components.to_frame`.
 Name = Literal["first", "min", "row"]
-#: Largest number of vertices whose labels are returned as int32, which every table library supports.
-MAX_INT32_VERTICES = 2**31 - 1
 #: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
 MANY, BLOCK = 1 << 22, 1 << 20
 #: Vertices from which several cores count, which takes three kernels to compile.
 MANY_FOR_CORES = 1 << 18
-
-
-def as_labels(vertices):
-    """Vertex numbers, (..., n), in the type that users see: int32, which all tables know, or int64."""
-    if vertices.dtype == np.uint32 and vertices.shape[-1] <= MAX_INT32_VERTICES:
-        return vertices.view(np.int32)
-    return vertices.astype(np.int64, copy=False)
 
 
 class ClusterResult(Result):

@@ -1,11 +1,10 @@
 """Join a sample of the edges, then skip the giant component.
 
 *Afforest* (Sutton, Ben-Nun & Barak, IPDPS 2018).  Joining two neighbours of each vertex finds most of a large
-component.  A vote over a small sample of the labels then identifies it, and the rows of its vertices, nearly
-all of the graph, are never read: an edge that leaves the giant component is seen from its other endpoint.
-That needs symmetric rows.  The first neighbour is hooked by a plain write (see
-:mod:`edgewise.components.ecl_cc`), the others by Rem's algorithm.  The vote stays on the
-device, so that the host need not wait for it.
+component.  A vote over a small sample of the labels (:mod:`~edgewise.primitives.vote`) then identifies it,
+and the rows of its vertices, nearly all of the graph, are never read: an edge that leaves the giant component
+is seen from its other endpoint.  That needs symmetric rows.  The first neighbour is hooked by a plain write
+(see :mod:`edgewise.components.ecl_cc`), the others by Rem's algorithm.
 
 The other two samples are joined by plain writes.  A lost write loses a connection, which
 :func:`finish_outside` restores, but never makes a wrong one: a parent is always a smaller vertex of the same
@@ -27,18 +26,14 @@ from edgewise.components.edge_order import MANY, PROBES, are_far_apart
 from edgewise.components.long_rows import BLOCKS, list_row, new_list
 from edgewise.components.rem import splice, union
 from edgewise.components.trees import compress, new_parents, singletons
-from edgewise.device import arrays, device, each, each_row, fetch_max
+from edgewise.device import arrays, device, each, each_row
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.vote import LABEL, VOTERS, vote
 
 #: Neighbours of each vertex, or rounds of hooks, in a sample.
 ROUNDS = 2
 #: How many rows ahead a row is fetched on the CPU, and the parents of its first neighbours.
 ROWS_AHEAD, PARENTS_AHEAD = 64, 24
-#: Number of labels that vote, and of labels that each is compared with.
-VOTERS, COMPARED = 256, 64
-#: A vote is the count of equal labels above these bits, and the label below.
-LABEL_BITS = 54
-LABEL = (1 << LABEL_BITS) - 1
 
 
 @each
@@ -47,17 +42,6 @@ def join_neighbour(vertex, parent, offsets, neighbours, position):
     entry = offsets[vertex] + position
     if entry < offsets[vertex + 1]:
         union(parent, vertex, neighbours[entry])
-
-
-@each
-def vote(voter, parent, vertices, outcome):
-    """Count how many of the compared labels equal the voter's; the most frequent label wins."""
-    label = parent[voter * vertices // VOTERS]
-    count = 0
-    for other in range(COMPARED):
-        if parent[other * vertices // COMPARED] == label:
-            count += 1
-    fetch_max(outcome, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
 
 
 @each.prefetch(

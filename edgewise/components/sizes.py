@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.device import arrays, each_row, fetch_add, fetch_max
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import WARP_WIDTH, ballot, inclusive_scan, match, popcount
 from edgewise.primitives import exclusive_scan
+from edgewise.primitives.vote import LABEL, VOTERS, vote
 
 #: Vertices of a stretch, for a warp and for a core, which should not wait for others at a cache line.
 STRETCH, STRETCH_OF_CORE = 1 << 10, 1 << 13

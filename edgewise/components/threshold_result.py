@@ -10,11 +10,12 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.cluster_table import ClusterTable
 from edgewise.components.naming import name_givers_of_levels
-from edgewise.components.result import ClusterResult, Components, Name, as_labels
+from edgewise.components.result import ClusterResult, Components, Name
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays, each, fetch_add
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
+from edgewise.index_type import as_labels
 from edgewise.ingest.arrow import arrow_array
 from edgewise.primitives import count
 from edgewise.result import cached_array, counted

@@ -10,24 +10,26 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Unpack
 
-from edgewise.cores.buckets import buckets
-from edgewise.cores.peel import peel
 from edgewise.cores.result import CoreNumbers
 from edgewise.cores.simple_rows import simple_rows
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
-from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
 
 __all__ = ["METHODS", "CoreNumbers", "core_numbers"]
 
 #: ``run(rows)`` with :class:`~edgewise.cores.peel.Rows` returns the core numbers: an (n_vertices,) integer
 #: array on the device of the rows.
 METHODS = {
-    "peel": Method(peel, "remove the least degrees level by level, in parallel", "Kabir & Madduri 2017"),
+    "peel": Method(
+        Driver("edgewise.cores.peel:peel"),
+        "remove the least degrees level by level, in parallel",
+        "Kabir & Madduri 2017",
+    ),
     "buckets": Method(
-        buckets,
+        Driver("edgewise.cores.buckets:buckets"),
         "vertices sorted by degree on one core",
         "Batagelj & Zaveršnik 2003",
         devices=("cpu",),

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from edgewise.cycles.counting import hexagons, pentagons, squares, triangles
-from edgewise.cycles.search import dfs, enumerate
-from edgewise.method import Method, Option
+from edgewise.method import Driver, Method, Option
 
 #: A number of wedges or of steps.
 LARGE = Option(below=2**63)
@@ -63,53 +61,53 @@ class CycleMethod(Method):
 
 METHODS = {
     "triangles": CycleMethod(
-        triangles.start,
+        Driver("edgewise.cycles.counting.triangles:start"),
         "rows of higher neighbours, intersected",
         "Chiba and Nishizeki 1985; Merrill et al. 2012",
-        work=triangles.work,
-        prepare=triangles.start_all,
+        work=Driver("edgewise.cycles.counting.triangles:work"),
+        prepare=Driver("edgewise.cycles.counting.triangles:start_all"),
         lengths=(3,),
-        whole=triangles.count_whole,
+        whole=Driver("edgewise.cycles.counting.triangles:count_whole"),
     ),
     "squares": CycleMethod(
-        squares.start,
+        Driver("edgewise.cycles.counting.squares:start"),
         "wedges below each vertex, by their endpoints",
         "Burkhardt and Harris 2023",
-        work=squares.work,
-        prepare=squares.start_all,
+        work=Driver("edgewise.cycles.counting.squares:work"),
+        prepare=Driver("edgewise.cycles.counting.squares:start_all"),
         lengths=(4,),
         options=LIMITS,
     ),
     "pentagons": CycleMethod(
-        pentagons.start,
+        Driver("edgewise.cycles.counting.pentagons:start"),
         "wedges below each vertex whose endpoints are joined",
         "after Kowalik 2003",
-        work=pentagons.work,
-        prepare=pentagons.start_all,
+        work=Driver("edgewise.cycles.counting.pentagons:work"),
+        prepare=Driver("edgewise.cycles.counting.pentagons:start_all"),
         lengths=(5,),
         options=LIMITS,
     ),
     "walks": CycleMethod(
-        hexagons.Hexagons,
+        Driver("edgewise.cycles.counting.hexagons:Hexagons"),
         "closed walks, less those that meet themselves",
         "Movarraei and Boxwala 2016",
-        work=hexagons.work,
+        work=Driver("edgewise.cycles.counting.hexagons:work"),
         lengths=(6,),
     ),
     "enumerate": CycleMethod(
-        enumerate.start,
+        Driver("edgewise.cycles.search.enumerate:start"),
         "every cycle, found at its highest vertex",
         "bounded search",
-        work=enumerate.work,
+        work=Driver("edgewise.cycles.search.enumerate:work"),
         options={"cap": LARGE},
         cost=0.4,
         enumerates=True,
     ),
     "dfs": CycleMethod(
-        dfs.Searches,
+        Driver("edgewise.cycles.search.dfs:Searches"),
         "all paths from every vertex, until they close",
         "CS406",
-        work=dfs.work,
+        work=Driver("edgewise.cycles.search.dfs:work"),
         cost=0.15,
         enumerates=True,
         baseline=True,

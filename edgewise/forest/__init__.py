@@ -15,17 +15,14 @@ import numpy as np
 
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OutOfMemoryError, argument
-from edgewise.forest.boruvka import boruvka
 from edgewise.forest.filter import Entries, are_ascending
-from edgewise.forest.kruskal import kruskal
-from edgewise.forest.linkage import single_linkage
 from edgewise.forest.memory import check_memory
 from edgewise.forest.order import order_of
 from edgewise.forest.result import SpanningForest
-from edgewise.forest.transactional import transactional
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import (
+    Driver,
     Method,
     check_device,
     check_graph,
@@ -35,11 +32,10 @@ from edgewise.method import (
     is_of_rows,
     refuse_client,
 )
-from edgewise.paths.sssp.weights import SIMILARITY
-from edgewise.weights import WeightOptions, takes_weight
+from edgewise.weights import SIMILARITY, WeightOptions, takes_weight
 from edgewise.workers import device_team
 
-__all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest", "single_linkage"]
+__all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
 
 #: Threads and entries from which on Boruvka's algorithm is the faster one on the CPU (``docs/forest.md``).
 MANY_THREADS, MANY_ENTRIES = 8, 1 << 20
@@ -59,18 +55,18 @@ class ForestMethod(Method):
 
 METHODS = {
     "boruvka": ForestMethod(
-        boruvka,
+        Driver("edgewise.forest.boruvka:boruvka"),
         "every tree takes its first edge; the heavy edges are filtered",
         "Boruvka 1926; ECL-MST, 2023",
     ),
     "kruskal": ForestMethod(
-        kruskal,
+        Driver("edgewise.forest.kruskal:kruskal"),
         "edges in order; the heavy edges are filtered before they are sorted",
         "Kruskal 1956; Osipov et al. 2009",
         devices=("cpu",),
     ),
     "transactional": ForestMethod(
-        transactional,
+        Driver("edgewise.forest.transactional:transactional"),
         "every tree finds its first edge; trees are merged by transactions",
         "Manoochehri 2017, chapter 3",
         baseline=True,

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.device import arrays, device, each, store, threads
 from edgewise.device.launch import WARP, processors
 from edgewise.device.target import SIMULATED
@@ -41,6 +40,7 @@ from edgewise.forest.order import LARGEST, POSITION_BITS, key_of, word_of
 from edgewise.forest.renumbering import tree_of
 from edgewise.forest.trees import offer, prefetch_offers, root_of
 from edgewise.primitives.rows import row_from, row_of
+from edgewise.primitives.vote import LABEL, VOTERS, vote
 
 #: Words of the sample; a share of the edges from which on nothing is filtered.
 SAMPLE, NO_FILTER = 2048, 0.7

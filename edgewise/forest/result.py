@@ -9,17 +9,16 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
-from edgewise.components.result import as_labels
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest.order import order_of, words_of
 from edgewise.forest.positions import positions_of, rows_of
 from edgewise.forest.trees import kept_entries
+from edgewise.index_type import as_labels
 from edgewise.method import Option, is_number
 from edgewise.primitives import count
 from edgewise.result import Result, cached_array, check_column, counted
-from edgewise.transactions.statistics import Rounds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from edgewise.forest.explanation import Explanation
     from edgewise.forest.split import SplitComponents
     from edgewise.ingest.frames import Frame, Kind
+    from edgewise.transactions.statistics import Rounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)

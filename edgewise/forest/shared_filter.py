@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.sampling import VOTERS, vote
 from edgewise.device import arrays, each, streams
 from edgewise.forest.filter import NO_FILTER, SAMPLE, is_inside, mark_giant
 from edgewise.forest.order import key_of, words_of
 from edgewise.forest.reduction import Edges, concatenated, keys_only, solve
 from edgewise.primitives.marks import marked, new_marks
+from edgewise.primitives.vote import VOTERS, vote
 
 #: Light edges for each vertex.
 LIGHT = 3

@@ -7,6 +7,7 @@ drawn from the seed, so there is one result for a seed, on every device and for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -18,19 +19,30 @@ from edgewise.device import arrays, each_row, fetch_add
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, check_names, one_of, warn
 from edgewise.front import front
 from edgewise.graph import Graph
-from edgewise.method import Method, check_graph, check_method, check_whole, is_number, on_device, worker_names
-from edgewise.partitions.check import checked_parts, evaluate_partition
-from edgewise.partitions.compatible import part_graph, partition_networkx
-from edgewise.partitions.contiguous import check_connected, make_contiguous
+from edgewise.method import (
+    Driver,
+    Method,
+    check_graph,
+    check_method,
+    check_whole,
+    is_number,
+    on_device,
+    worker_names,
+)
 from edgewise.partitions.heavy import Problem, limits_of
-from edgewise.partitions.input import level_of, positive, targets_of, total_weight, vertex_weights_of
+from edgewise.partitions.input import (
+    checked_parts,
+    level_of,
+    positive,
+    targets_of,
+    total_weight,
+    vertex_weights_of,
+)
 from edgewise.partitions.iterations import MOST_STEPS
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.loads import loads_of
-from edgewise.partitions.multilevel import multilevel
 from edgewise.partitions.presets import METHOD_OF, PRESETS
 from edgewise.partitions.result import Partition
-from edgewise.partitions.transactional import Record, transactional
 from edgewise.result import counted
 from edgewise.weights import takes_weight
 
@@ -38,10 +50,7 @@ __all__ = [
     "METHODS",
     "PRESETS",
     "Partition",
-    "evaluate_partition",
-    "part_graph",
     "partition",
-    "partition_networkx",
 ]
 
 #: Largest number of parts.
@@ -57,24 +66,26 @@ class PartitionMethod(Method):
 
     Attributes
     ----------
-    transactions : bool
-        Whether the driver also takes a :class:`~edgewise.partitions.transactional.Record` of its
-        transactions, as ``record``.
+    record : callable or None
+        ``record()`` is a new :class:`~edgewise.partitions.transactional.Record` of transactions, which the
+        driver also takes, as ``record``.
     """
 
-    transactions: bool = False
+    record: Callable[[], Any] | None = None
 
 
 METHODS = {
     "jet": PartitionMethod(
-        multilevel, "label propagation up and down a hierarchy, recursive bisection", "Gilbert et al. 2024"
+        Driver("edgewise.partitions.multilevel:multilevel"),
+        "label propagation up and down a hierarchy, recursive bisection",
+        "Gilbert et al. 2024",
     ),
     "transactional": PartitionMethod(
-        transactional,
+        Driver("edgewise.partitions.transactional:transactional"),
         "heavy-edge matching and moves of positive gain, both by transactions",
         "Manoochehri 2017, chapter 4",
         baseline=True,
-        transactions=True,
+        record=Driver("edgewise.partitions.transactional:Record"),
     ),
 }
 
@@ -165,8 +176,12 @@ def partition(
     graph = on_device(graph, device)
     sizes, targets = vertex_weights_of(graph, given["vertex_weights"]), targets_of(given["target_weights"], k)
     start = None if given["initial"] is None else checked_parts(graph, given["initial"], k)
-    name, record = _method(given["method"], preset), Record()
+    name = _method(given["method"], preset)
+    method = METHODS[name]
+    record = method.record() if method.record else None
     if given["contiguous"]:
+        from edgewise.partitions.contiguous import check_connected, make_contiguous
+
         check_connected(graph)
     counted, unit = positive(sizes)
     with arrays.guard(graph.device):
@@ -179,9 +194,7 @@ def partition(
         if start is not None:
             start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
             start = start, cut_of(level, start)
-        run = METHODS[name].run
-        if METHODS[name].transactions:
-            run = partial(run, record=record)
+        run = partial(method.run, record=record) if record else method.run
         problem = Problem(run, settings, imbalance, given["tries"], unit)
         found, limits = problem.solve(level, counted, targets, start)
         if given["contiguous"]:
@@ -195,7 +208,7 @@ def partition(
         sizes, weights, limits, "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
     )
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
-    transactions = record.finish() if METHODS[name].transactions else None
+    transactions = record.finish() if record else None
     devices = worker_names(graph.device)
     return Partition(graph, name, seconds, *own, devices=devices, transactions=transactions)
 

@@ -9,12 +9,12 @@ import numpy as np
 from edgewise.components import connected_components
 from edgewise.device import arrays, fetch_add, parallel_region, threads
 from edgewise.device.shares import new_shares, next_chunk
-from edgewise.errors import GraphError, OptionError, VerificationError, argument
+from edgewise.errors import GraphError, VerificationError
 from edgewise.front import named
-from edgewise.graph import Graph, check_same_graph
+from edgewise.graph import Graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
-from edgewise.partitions.input import vertex_weights_of
+from edgewise.partitions.input import checked_parts, vertex_weights_of
 from edgewise.partitions.loads import imbalance_of
 from edgewise.partitions.ratings import NO_LABEL, clear_slots, mask_of, slot_of
 from edgewise.weights import with_weight
@@ -207,24 +207,6 @@ def evaluate_partition(
         adjacent,
         components,
     )
-
-
-def checked_parts(graph, parts, k):
-    """Parts as an int64 array on the host, one from 0 to ``k - 1`` for each vertex, or an error."""
-    parts = arrays.move(parts, "cpu") if hasattr(parts, "dtype") else np.asarray(parts)
-    if parts.dtype.kind not in "iu" and len(parts):
-        raise GraphError(f"parts have type {parts.dtype}; use integers")
-    if parts.ndim != 1:
-        raise GraphError(f"parts have shape {parts.shape}; one for each vertex is needed")
-    check_same_graph(graph, len(parts), "the partition")
-    if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
-        raise OptionError(f"{argument('k', k)} must be a whole number larger than 0")
-    parts = parts.astype(np.int64)
-    wrong = np.flatnonzero((parts < 0) | (parts >= (len(parts) if k is None else k)))
-    if len(wrong):
-        span = "0 up, fewer than there are vertices" if k is None else f"0 to {k - 1}"
-        raise GraphError(f"parts[{wrong[0]}] is {parts[wrong[0]]}; parts are numbered from {span}")
-    return parts
 
 
 def _connectivity(rows, parts, k):

@@ -286,7 +286,7 @@ def partition_networkx(
 
     Examples
     --------
-    >>> from edgewise.partitions import partition_networkx
+    >>> from edgewise.partitions.compatible import partition_networkx
     >>> import networkx as nx  # doctest: +SKIP
     >>> partition_networkx(nx.path_graph(4), 2)  # doctest: +SKIP
     (1, [[0, 1], [2, 3]])

@@ -1,9 +1,10 @@
-"""What a graph brings to a partition: weights that are checked, and rows without self-loops."""
+"""What a graph brings to a partition: weights and parts that are checked, and rows without self-loops."""
 
 import numpy as np
 
 from edgewise.device import arrays, each, each_row, fetch_add, fetch_min, store
 from edgewise.errors import GraphError, OptionError, argument
+from edgewise.graph import check_same_graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.partitions.levels import NARROW, Level, with_rows
 from edgewise.primitives import exclusive_scan
@@ -45,6 +46,24 @@ def vertex_weights_of(graph, given):
     if weights.astype(np.float64).sum() >= MOST_WEIGHT:
         raise GraphError("the vertex weights add up to 2**53 or more; divide them by a number")
     return weights.astype(np.int64)
+
+
+def checked_parts(graph, parts, k):
+    """Parts as an int64 array on the host, one from 0 to ``k - 1`` for each vertex, or an error."""
+    parts = arrays.move(parts, "cpu") if hasattr(parts, "dtype") else np.asarray(parts)
+    if parts.dtype.kind not in "iu" and len(parts):
+        raise GraphError(f"parts have type {parts.dtype}; use integers")
+    if parts.ndim != 1:
+        raise GraphError(f"parts have shape {parts.shape}; one for each vertex is needed")
+    check_same_graph(graph, len(parts), "the partition")
+    if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
+        raise OptionError(f"{argument('k', k)} must be a whole number larger than 0")
+    parts = parts.astype(np.int64)
+    wrong = np.flatnonzero((parts < 0) | (parts >= (len(parts) if k is None else k)))
+    if len(wrong):
+        span = "0 up, fewer than there are vertices" if k is None else f"0 to {k - 1}"
+        raise GraphError(f"parts[{wrong[0]}] is {parts[wrong[0]]}; parts are numbered from {span}")
+    return parts
 
 
 def positive(sizes):

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.components.result import as_labels
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
-from edgewise.files.atomic_write import atomic_write
 from edgewise.graph import Graph
+from edgewise.index_type import as_labels
 from edgewise.ingest.origin import take_origin
-from edgewise.partitions.check import Measures, evaluate_partition, verify
 from edgewise.partitions.input import count_above, vertex_weights_of
 from edgewise.partitions.loads import imbalance_of
-from edgewise.partitions.plain import is_plain
-from edgewise.partitions.transactional import Transactions
 from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from edgewise.partitions.check import Measures
+    from edgewise.partitions.transactional import Transactions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +95,8 @@ class Partition(Result):
     @cached_property
     def measures(self) -> Measures:
         """Cut, communication volume, boundary and connectivity; see :func:`edgewise.evaluate_partition`."""
+        from edgewise.partitions.check import evaluate_partition
+
         return evaluate_partition(self.graph, self._parts, k=self.k, vertex_weights=self._vertex_weights)
 
     @cached_array
@@ -155,6 +156,9 @@ class Partition(Result):
         FileError
             The suffix is unknown, or the file cannot be written.
         """
+        from edgewise.files.atomic_write import atomic_write
+        from edgewise.partitions.plain import is_plain
+
         if not is_plain(str(path)):
             super().write(path)
             return
@@ -202,4 +206,6 @@ class Partition(Result):
         return {"part": self.parts}
 
     def _verify(self, graph):
+        from edgewise.partitions.check import verify
+
         verify(graph, self)

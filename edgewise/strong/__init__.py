@@ -14,10 +14,8 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
-from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.strong.result import StrongComponents
-from edgewise.strong.signatures import signatures
-from edgewise.strong.tarjan import tarjan
 
 __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
 
@@ -36,14 +34,14 @@ class StrongMethod(Method):
 
 METHODS = {
     "tarjan": StrongMethod(
-        tarjan,
+        Driver("edgewise.strong.tarjan:tarjan"),
         "one depth-first search on one core",
         "Tarjan 1972; Pearce 2016",
         devices=("cpu",),
         reads="rows",
     ),
     "signatures": StrongMethod(
-        signatures,
+        Driver("edgewise.strong.signatures:signatures"),
         "least vertices before and after each, edge by edge",
         "Alabandi et al. 2023",
         reads="edges",

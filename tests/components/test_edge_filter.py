@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from edgewise.components import edge_samples
-from edgewise.components.sampling import LABEL_BITS
 from edgewise.components.trees import compress
 from edgewise.components.verification import oracle
 from edgewise.device import BlockWorker, arrays, launch
 from edgewise.primitives import quads
+from edgewise.primitives.vote import LABEL_BITS
 from tests import jitter, lockstep
 from tests.conftest import engine
 

@@ -6,7 +6,8 @@ import pytest
 import edgewise as ew
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError
-from edgewise.partitions import partition, partition_networkx
+from edgewise.partitions import partition
+from edgewise.partitions.compatible import partition_networkx
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter]

@@ -11,7 +11,6 @@ more, or it is reported as a negative cycle.
 """
 
 import math
-import re
 from functools import cache
 
 import numpy as np
@@ -22,12 +21,11 @@ from edgewise.graph import Graph
 from edgewise.paths.csr import adjacency_of, spread_of
 from edgewise.paths.result import unreached
 from edgewise.primitives import count
+from edgewise.weights import SIMILARITY
 
 #: Types of distances, and the next wider one that a distance may need.
 TYPES = ("int32", "int64", "float32", "float64")
 WIDER = {"int32": "int64", "float32": "float64"}
-#: Names of columns whose larger values mean nearer.
-SIMILARITY = re.compile(r"scor|simil|prob|confid|likeli|cosine|jaccard|correl|match", re.IGNORECASE)
 
 
 def type_named(dtype):
