@@ -64,6 +64,8 @@ class ComponentsMethod(Method):
 read_edges, read_rows = (partial(ComponentsMethod, reads=reads) for reads in ("edges", "rows"))
 COUNT = Option(0)
 SAMPLE = {"rounds": COUNT}
+#: What takes a row of :mod:`~edgewise.components.propagate`.
+ROWS = ("auto", "thread", "warp", "block")
 
 METHODS = {
     "rem": read_edges(
@@ -145,7 +147,7 @@ METHODS = {
         Driver("edgewise.components.propagate:propagate"),
         "take the least label of the neighbours until nothing changes",
         "Baltzakis, label propagation on GPU",
-        options={"rows": Option(choices=("auto", "thread", "warp", "block"))},
+        options={"rows": Option(choices=ROWS)},
         baseline=True,
     ),
 }

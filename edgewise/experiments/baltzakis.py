@@ -7,7 +7,7 @@ that edgewise selects by itself.
 
 from functools import partial
 
-from edgewise.components import METHODS, connected_components
+from edgewise.components import ROWS, connected_components
 from edgewise.components.propagate import propagate_and_count
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.experiments.graphs import BALTZAKIS
@@ -20,7 +20,7 @@ WIDTHS = ("thread", "warp", "block", "auto")
 #: The method that the library selects by itself, in the column of widths.
 SELECTED = "not by labels"
 
-assert set(WIDTHS) == set(METHODS["propagate"].options["rows"].choices)
+assert set(WIDTHS) == set(ROWS)
 
 
 def widths(watch):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components.propagate import ROWS, lower, propagate_and_count
+from edgewise.components import ROWS
+from edgewise.components.propagate import lower, propagate_and_count
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.components.verification import oracle
 from edgewise.device import arrays

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.components.propagate import ROWS, propagate_and_count
+from edgewise.components import ROWS
+from edgewise.components.propagate import propagate_and_count
 from edgewise.components.symmetric_csr import SymmetricCSR, symmetric_csr
 from tests.components.test_gpu import LARGE
 from tests.zoo import ZOO

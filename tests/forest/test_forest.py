@@ -1,7 +1,7 @@
 """Every method on every engine finds Kruskal's edges, for every type of weights."""
 
 import os
-import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from edgewise.forest.order import words_of
 from edgewise.forest.trees import Trees
 from tests.zoo import ZOO
 
-boruvka = sys.modules["edgewise.forest.boruvka"]
+boruvka = import_module("edgewise.forest.boruvka")
 
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = [name for name, method in METHODS.items() if DEVICE.partition(":")[0] in method.devices]

@@ -1,6 +1,6 @@
 """The rounds of Boruvka's algorithm under a jittery interpreter, and planted races that are caught."""
 
-import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from edgewise.forest.trees import Trees
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter
-boruvka = sys.modules["edgewise.forest.boruvka"]
+boruvka = import_module("edgewise.forest.boruvka")
 #: A cycle with chords, whose weights are few, so that edges of equal weight compete.
 SOURCES, TARGETS = np.array([0, 1, 2, 3, 4, 0, 0, 1]), np.array([1, 2, 3, 4, 5, 5, 3, 4])
 WEIGHTS = np.array([2, 1, 2, 1, 2, 1, 1, 2])

@@ -14,14 +14,10 @@ from typing import Any, Literal, Unpack
 from edgewise.device import arrays
 from edgewise.front import front, reporter
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, check_one_or_several, worker_names
+from edgewise.method import Driver, check_graph, check_method, check_one_or_several, worker_names
 from edgewise.paths.apsp.by_workers import WorkerJob, check_places
 from edgewise.paths.apsp.driver import Job, Request
-from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
-from edgewise.paths.apsp.johnson import johnson
-from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.result import AllPairs
-from edgewise.paths.apsp.vector_lanes import sssp
 from edgewise.paths.method import PathMethod
 from edgewise.weights import WeightOptions, takes_weight
 from edgewise.workers.device_team import device_team
@@ -31,7 +27,7 @@ __all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
 
 METHODS = {
     "floyd-warshall-simple": PathMethod(
-        floyd_warshall_simple,
+        Driver("edgewise.paths.apsp.floyd_warshall:floyd_warshall_simple"),
         "a loop over all pairs for every pivot",
         "Fusi; Harish and Narayanan 2007",
         weights="any",
@@ -39,23 +35,29 @@ METHODS = {
         baseline=True,
     ),
     "floyd-warshall": PathMethod(
-        floyd_warshall,
+        Driver("edgewise.paths.apsp.floyd_warshall:floyd_warshall"),
         "the same in blocks that stay in caches and registers",
         "Venkataraman et al. 2003; Katz and Kider 2008",
         weights="any",
         full_matrix=True,
     ),
     "sssp": PathMethod(
-        sssp,
+        Driver("edgewise.paths.apsp.vector_lanes:sssp"),
         "a search from every source, a vector of sources at a time",
         "Fusi; after Then et al. 2014",
         weights="not negative",
     ),
     "multi-source": PathMethod(
-        multi_source, "breadth-first search, 64 sources at a time", "Then et al. 2014", devices=("cpu",)
+        Driver("edgewise.paths.apsp.multi_source:multi_source"),
+        "breadth-first search, 64 sources at a time",
+        "Then et al. 2014",
+        devices=("cpu",),
     ),
     "johnson": PathMethod(
-        johnson, "potentials make weights non-negative, then sssp", "Johnson 1977", weights="any"
+        Driver("edgewise.paths.apsp.johnson:johnson"),
+        "potentials make weights non-negative, then sssp",
+        "Johnson 1977",
+        weights="any",
     ),
 }
 

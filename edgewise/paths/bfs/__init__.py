@@ -13,16 +13,13 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
-from edgewise.method import Option, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.bfs.cooperative import cooperative
-from edgewise.paths.bfs.harish import harish
-from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
+from edgewise.method import Driver, Option, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.paths.bfs.level_synchronous import level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
-from edgewise.paths.sssp.hierarchy.search import levels_by_hierarchy
 
 __all__ = ["METHODS", "bfs"]
 
@@ -32,36 +29,39 @@ NO_CUTOFF = int(unreached(np.int32)) - 1
 
 METHODS = {
     "harish": PathMethod(
-        harish, "flags: every vertex is read in every round", "Harish & Narayanan 2007; Fusi", baseline=True
+        Driver("edgewise.paths.bfs.harish:harish"),
+        "flags: every vertex is read in every round",
+        "Harish & Narayanan 2007; Fusi",
+        baseline=True,
     ),
     "top-down-sequential": PathMethod(
-        top_down_sequential,
+        Driver("edgewise.paths.bfs.sequential:top_down_sequential"),
         "one queue on one core",
         "Moore 1959",
         devices=("cpu",),
     ),
     "top-down": PathMethod(
-        top_down,
+        Driver("edgewise.paths.bfs.level_synchronous:top_down"),
         "each worker queues what it reaches, one barrier a level",
         "after GAP, 2015",
         devices=("cpu",),
     ),
     "direction-optimising": PathMethod(
-        direction_optimising,
+        Driver("edgewise.paths.bfs.level_synchronous:direction_optimising"),
         "the same, and bottom-up while the frontier is large",
         "Beamer, Asanovic & Patterson 2012",
         devices=("cpu",),
         needs_incoming=True,
     ),
     "cooperative": PathMethod(
-        cooperative,
+        Driver("edgewise.paths.bfs.cooperative:cooperative"),
         "all levels in one launch, sparse or dense, top-down or bottom-up",
         "after Merrill 2012 and Beamer 2012",
         options={"dense_from": Option()},
         devices=("cuda",),
     ),
     "contraction-hierarchy": PathMethod(
-        levels_by_hierarchy,
+        Driver("edgewise.paths.sssp.hierarchy.search:levels_by_hierarchy"),
         "vertices of low degree are eliminated once; up to a core and down again",
         "Geisberger et al. 2008; Delling et al. 2011",
         directed=False,

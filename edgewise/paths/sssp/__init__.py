@@ -20,18 +20,12 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.front import front
 from edgewise.graph import Graph
-from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
-from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
-from edgewise.paths.sssp.delta_stepping import delta_stepping
-from edgewise.paths.sssp.dijkstra import dijkstra
-from edgewise.paths.sssp.harish import harish
-from edgewise.paths.sssp.hierarchy.search import distances_by_hierarchy
+from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
-from edgewise.paths.sssp.near_far import near_far
-from edgewise.paths.sssp.sequential import near_far_sequential
 from edgewise.paths.sssp.weights import (
     edge_at,
     just_beyond,
@@ -51,20 +45,20 @@ FEW_VERTICES = 1 << 17
 
 METHODS = {
     "harish": PathMethod(
-        harish,
+        Driver("edgewise.paths.sssp.harish:harish"),
         "two kernels over all vertices, round after round",
         "Harish and Narayanan 2007; Fusi",
         weights="not negative",
         baseline=True,
     ),
     "bellman-ford": PathMethod(
-        bellman_ford,
+        Driver("edgewise.paths.sssp.bellman_ford:bellman_ford"),
         "relax the edges of vertices lowered in the round before",
         "Bellman 1958, Moore 1959",
         weights="any",
     ),
     "delta-stepping": PathMethod(
-        delta_stepping,
+        Driver("edgewise.paths.sssp.delta_stepping:delta_stepping"),
         "bins of vertices by distance, processed in order",
         "Meyer and Sanders 2003; Zhang et al. 2020",
         weights="not negative",
@@ -73,21 +67,21 @@ METHODS = {
         stops_at_targets=True,
     ),
     "near-far": PathMethod(
-        near_far,
+        Driver("edgewise.paths.sssp.near_far:near_far"),
         "expand what is nearer than a rising threshold; one launch",
         "after Davidson et al. 2014",
         weights="not negative",
         options={"delta": POSITIVE},
     ),
     "near-far-sequential": PathMethod(
-        near_far_sequential,
+        Driver("edgewise.paths.sssp.sequential:near_far_sequential"),
         "the same on one core, by a threshold that fits what is waiting",
         "after Davidson et al. 2014",
         weights="not negative",
         devices=("cpu",),
     ),
     "dijkstra": PathMethod(
-        dijkstra,
+        Driver("edgewise.paths.sssp.dijkstra:dijkstra"),
         "settle the nearest vertex first, on one core",
         "Dijkstra 1959",
         weights="not negative",
@@ -95,7 +89,7 @@ METHODS = {
         stops_at_targets=True,
     ),
     "contraction-hierarchy": PathMethod(
-        distances_by_hierarchy,
+        Driver("edgewise.paths.sssp.hierarchy.search:distances_by_hierarchy"),
         "vertices of low degree are eliminated once; up to a core and down again",
         "Geisberger et al. 2008; Delling et al. 2011",
         weights="whole, not negative",
