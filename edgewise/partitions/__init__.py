@@ -38,10 +38,9 @@ from edgewise.partitions.input import (
     total_weight,
     vertex_weights_of,
 )
-from edgewise.partitions.iterations import MOST_STEPS
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.loads import loads_of
-from edgewise.partitions.presets import METHOD_OF, PRESETS
+from edgewise.partitions.presets import METHOD_OF, MOST_STEPS, PRESETS
 from edgewise.partitions.result import Partition
 from edgewise.result import counted
 from edgewise.weights import takes_weight

@@ -26,8 +26,6 @@ from edgewise.partitions.search import (
 )
 from edgewise.primitives.mixing import mix
 
-#: Iterations without a look from the host.
-MOST_STEPS = 256
 #: What the numbers of iterations are added to, as a step of a seeded call.
 FIRST_STEP = 100
 

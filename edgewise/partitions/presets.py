@@ -2,6 +2,9 @@
 
 from typing import Any, NamedTuple
 
+#: Iterations of refinement without a look from the host, and so the largest ``patience``.
+MOST_STEPS = 256
+
 
 class Settings(NamedTuple):
     """How a graph is partitioned.

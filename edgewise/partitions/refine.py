@@ -30,9 +30,10 @@ from edgewise.partitions.balance import LOOKS, least_step_of, new_room, ranking_
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.facts import LISTS, fact, new_facts, note
 from edgewise.partitions.iteration import iterate, joins_border, passes_filter
-from edgewise.partitions.iterations import MOST_STEPS, run_iterations
+from edgewise.partitions.iterations import run_iterations
 from edgewise.partitions.levels import salt_of, seed_salt
 from edgewise.partitions.loads import part_weights
+from edgewise.partitions.presets import MOST_STEPS
 from edgewise.partitions.progress import (
     MOST_WEAK,
     WORDS_OF_PROGRESS,

@@ -20,11 +20,8 @@ from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
-from edgewise.paths.apsp.by_workers import WorkerRows, check_places
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
-from edgewise.paths.bfs import bfs
 from edgewise.paths.result import unreached
-from edgewise.paths.sssp import shortest_paths
 from edgewise.result import Result, counted
 from edgewise.weights import WeightOptions, takes_weight
 
@@ -122,6 +119,9 @@ class DistanceMeasures(Result):
 
     def _verify(self, graph):
         """Compare the eccentricities and harmonic centralities of a sample with verified searches."""
+        from edgewise.paths.bfs import bfs
+        from edgewise.paths.sssp import shortest_paths
+
         graph, n = graph.to("cpu"), graph.n_vertices
         backward = graph
         if graph.directed:
@@ -211,6 +211,8 @@ def distance_measures(
     check_graph(graph)
     check_method(method, METHODS, {})
     if client is not None:
+        from edgewise.paths.apsp.by_workers import WorkerRows, check_places
+
         check_places(device, None)
         device = "cpu"
     graph = on_device(graph, device)

@@ -15,12 +15,10 @@ from edgewise.device import arrays
 from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import Driver, check_graph, check_method, check_one_or_several, worker_names
-from edgewise.paths.apsp.by_workers import WorkerJob, check_places
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.method import PathMethod
 from edgewise.weights import WeightOptions, takes_weight
-from edgewise.workers.device_team import device_team
 
 __all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
 
@@ -145,11 +143,15 @@ def all_pairs_shortest_paths(
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
     if (client := options.get("client")) is not None:
+        from edgewise.paths.apsp.by_workers import WorkerJob, check_places
+
         check_places(device, devices)
         request = Request(method, sources, dtype, ("cpu",), output, reporter())
         return WorkerJob(METHODS, graph, request, client).run()
     if devices is None:
         names = worker_names(graph.device if device is None else arrays.resolve(device))
     else:
+        from edgewise.workers import device_team
+
         names = device_team(devices).names
     return Job(METHODS, graph, Request(method, sources, dtype, names, output, reporter())).run()
