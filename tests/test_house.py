@@ -165,9 +165,7 @@ print(*set(sys.modules) - before)
         check=True,
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
     )
-    print(call)
     modules = {name for name in done.stdout.split() if name.startswith("edgewise.")} | {*OF_COMPILING}
-    print(len(modules))
     assert len(modules) <= MAX_MODULES_PER_CALL, sorted(modules)
 
 

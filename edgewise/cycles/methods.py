@@ -98,7 +98,7 @@ METHODS = {
         Driver("edgewise.cycles.search.enumerate:start"),
         "every cycle, found at its highest vertex",
         "bounded search",
-        work=Driver("edgewise.cycles.search.enumerate:work"),
+        work=Driver("edgewise.cycles.search.probes:work"),
         options={"cap": LARGE},
         cost=0.4,
         enumerates=True,

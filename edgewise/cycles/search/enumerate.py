@@ -24,15 +24,12 @@ import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.search.dfs import Tasks, is_on_path
-from edgewise.cycles.search.probes import work
 from edgewise.cycles.search.two_core import without_trees
 from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.regions import workers
 from edgewise.device.warps import block_add, block_barrier, block_size
 from edgewise.errors import OptionError, argument
-
-__all__ = ["start", "work"]
 
 #: Threads of a block, blocks per multiprocessor at most, and the words that a block shares.
 THREADS, MAX_BLOCKS_PER_SM, WORDS = 128, 4, 2
