@@ -8,7 +8,7 @@ The graphs are those of the families below, and road networks of ``--roads`` (fi
 reads), alone and as copies that are joined.  A cell is the median of whole calls on a warm graph that is held
 as rows; the programs get the best delta of several.  The largest number of threads comes first, and a number
 on which a call would take longer than ``--longest`` seconds is left out.  ``--make`` only makes the graphs
-and compiles.  ``--named`` measures the six graphs of the table of two cores in the README instead, and writes
+and compiles.  ``--named`` measures the six graphs of the table beside GAP's programs instead, and writes
 ``named-cpu.json``.  ``pictures.py`` draws the speed-up.
 """
 
@@ -200,7 +200,7 @@ def parsed():
     parser.add_argument("--families", nargs="*", default=FAMILIES, choices=families.FAMILIES)
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
     parser.add_argument("--calls", nargs="*", default=CALLS, choices=ALL_CALLS)
-    parser.add_argument("--named", action="store_true", help="the six graphs of the README")
+    parser.add_argument("--named", action="store_true", help="six graphs by name")
     parser.add_argument("--threads", nargs="*", type=int, default=counts)
     parser.add_argument("--roads", nargs="*", type=Path, default=(), help="files of road networks")
     parser.add_argument("--copies", nargs="*", type=int, default=COPIES, help="of a road network")
