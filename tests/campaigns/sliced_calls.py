@@ -18,7 +18,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[0] = str(ROOT)
 
-from tests.campaigns import batches, sliced_commands, sliced_families, sliced_graphs  # noqa: E402
+from tests.campaigns import batches, sliced_commands, sliced_conversions, sliced_families, sliced_graphs  # noqa: E402
 from tests.campaigns.sliced_cases import (  # noqa: E402
     THRESHOLD,
     Case,
@@ -39,7 +39,6 @@ LEFT_OUT = {
     "__version__": "no call",
     "errors": "no call",
     "warmup": "takes no graph",
-    "Graph": "makes the graph of each case",
 }
 FORMATS = ("arrow", "csv", "dimacs", "el", "gap", "jsonl", "metis", "mtx", "npz", "parquet", "tsv")
 #: Formats that keep vertices without edges.
@@ -299,6 +298,7 @@ CHECKS = {
     "ComponentsClustering": clustering_of("ComponentsClustering"),
     "ComponentsStream": components_stream,
     "ForestStream": forest_stream,
+    "Graph": sliced_conversions.methods,
     "SingleLinkage": clustering_of("SingleLinkage"),
     "best_links": best_links,
     "estimate_cycles": estimate_cycles,
