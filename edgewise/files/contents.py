@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.errors import GraphError, argument
+from edgewise.errors import GraphError, argument, warn
 from edgewise.files.streams import check_memory
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
@@ -25,8 +25,9 @@ class Edges:
     """An edge list: columns of external ids, or of vertex numbers where ``n_vertices`` is given.
 
     ``ids`` are the external ids of the vertex numbers.  The caller may override ``directed``, which is by the
-    file.  ``weight_name`` is the column of the weights, and ``is_assumed`` tells whether the caller did not
-    choose it; ``id_columns`` are names of columns that the caller did not choose.
+    file, and ``is_stated`` where the file itself says so.  ``weight_name`` is the column of the weights, and
+    ``is_assumed`` tells whether the caller did not choose it; ``id_columns`` are names of columns that the
+    caller did not choose.
     """
 
     sources: Any
@@ -38,12 +39,16 @@ class Edges:
     weight_name: str | None = None
     is_assumed: bool = True
     id_columns: tuple[str, ...] | None = None
+    is_stated: bool = False
 
     def graph(self, directed: bool | None = None, records: Any = None) -> Graph:
         """Make the graph; ``directed`` overrides the file, and ``records`` have the ids of the vertices."""
         if self.ids is None:  # otherwise they are in memory already
             check_room(self.n_vertices or 0)
         arcs = self.directed if directed is None else directed
+        if self.is_stated and arcs and not self.directed:
+            problem = "the file says that its edges have no direction"
+            warn(f"{problem}; each is taken from its first end to the second")
         if records is not None:
             if self.n_vertices is not None:
                 raise GraphError(f"{argument('vertices')} needs pairs of ids, and these are vertex numbers")

@@ -5,6 +5,8 @@ is a line ``a source target weight`` (arcs) or ``e source target`` (edges), coun
 http://www.diag.uniroma1.it/challenge9/format.shtml.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
@@ -30,7 +32,7 @@ def read(source, options) -> Edges:
         weights = None
     edges = counted_from_one((sources, targets, weights), vertices)
     if letter == "e":
-        return edges
+        return replace(edges, is_stated=True)
     return matrix_edges((edges.sources, edges.targets, weights), vertices, edges.ids, options.directed)
 
 

@@ -238,7 +238,7 @@ def _edges(source, nodes, edges, directed, weighted):
     ids = pa.array(names, pa.string()) if kind is None else np.array(nodes, kind)
     name, weights, is_assumed = weighted
     named = {"weight_name": None if weights is None else name, "is_assumed": is_assumed}
-    return Edges(pairs[:, 0], pairs[:, 1], weights, len(nodes), directed, ids, **named)
+    return Edges(pairs[:, 0], pairs[:, 1], weights, len(nodes), directed, ids, **named, is_stated=True)
 
 
 def _fit(nodes, kind):

@@ -46,7 +46,7 @@ def read_jlg(source, options) -> Edges:
     vertices, edges = (count_in(source, word, 1) for word in words[:2])
     columns = read_columns(source, Layout(delimiter=",", skip=1, comments=b"", min_id=1, max_id=vertices))
     check_count(source, edges, len(columns[0]), 1)
-    return counted_from_one(columns, vertices, words[2] == "d")
+    return replace(counted_from_one(columns, vertices, words[2] == "d"), is_stated=True)
 
 
 def read_labelled(source, options) -> Edges:
@@ -167,14 +167,15 @@ def read_ldbc(source, options) -> Edges:
     ids = np.unique(read_columns(vertices, Layout(columns=1, endpoints=(0, 0), normalised=True))[0])
     properties = sibling(source, ".properties")
     facts = b"" if properties is None else Source(properties).head
-    directed = re.search(rb"\.directed\s*=\s*true", facts, re.IGNORECASE) is not None
+    stated = re.search(rb"\.directed\s*=\s*(true|false)", facts, re.IGNORECASE)
+    directed = stated is not None and stated[1].lower() == b"true"
     sample = look(edges)
     if not sample.rows:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, len(ids), directed, ids)
     layout = replace(lay_out(edges, sample, options), ids="int64")
     sources, targets, weights = read_columns(edges, layout)
     sources, targets = (_ldbc_numbers(edges, ids, column) for column in (sources, targets))
-    return Edges(sources, targets, weights, len(ids), directed, ids)
+    return Edges(sources, targets, weights, len(ids), directed, ids, is_stated=stated is not None)
 
 
 def _ldbc_part(source, suffix):

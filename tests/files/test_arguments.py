@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import edgewise as ew
-from edgewise.errors import EdgewiseError, FileError, OptionError
+from edgewise.command import run
+from edgewise.errors import EdgewiseError, EdgewiseWarning, FileError, OptionError
 
 
 @pytest.mark.parametrize("path", [None, 3, [None], ["a.csv", [3]], {"a.csv"}, pd.DataFrame({"a": range(99)})])
@@ -91,6 +92,33 @@ def test_names_of_weights_that_are_not_there(tmp_path, name, text):
     for wrong in "gone", 0, 9:
         with pytest.raises(EdgewiseError, match=r"weight|no column"):
             ew.read(path, weight=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.gml", "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]"),
+        (
+            "a.graphml",
+            '<graphml><graph edgedefault="undirected"><edge source="a" target="b"/></graph></graphml>',
+        ),
+        ("a.col", "p edge 2 1\ne 1 2\n"),
+        ("a.jlg", "2,1,u,LightGraphs\n1,2\n"),
+        ("a.e", "1 2\n"),
+    ],
+)
+def test_a_file_that_calls_its_edges_undirected(tmp_path, name, text, capsys):
+    path = tmp_path / name
+    path.write_text(text)
+    (tmp_path / "a.v").write_text("1\n2\n")
+    (tmp_path / "a.properties").write_text("graph.a.directed = false\n")
+    assert not ew.read(path).directed
+    with pytest.warns(
+        EdgewiseWarning, match="the file says that its edges have no direction; each is taken from"
+    ):
+        assert ew.read(path, directed=True).n_edges == 1
+    assert run(["strong", str(path)]) == 0
+    assert "the file says that its edges have no direction" in capsys.readouterr().err
 
 
 def test_text_is_no_weight_in_json_lines(tmp_path):
