@@ -1,4 +1,4 @@
-"""The tables of docs/forest.md."""
+"""The tables of spanning forests; see :mod:`tables`."""
 
 from statistics import geometric_mean
 

@@ -228,7 +228,7 @@ LABEL_MERGES = tuple(name for name, merge in MERGES.items() if merge.by == "edge
 
 
 def choose_merge(split) -> str:
-    """Name of the merge for a split graph: a rule read off measurements (``docs/components.md``)."""
+    """Name of the merge for a split graph: a rule read off measurements (``bench/notes/components.md``)."""
     return "ranges" if split.by == "range" else choose_label_merge(split.team)
 
 

@@ -31,7 +31,8 @@ schedule                each device gets
 ``queue:64``            64 vertices per thread of the CPU, 8 times 64 per GPU, repeatedly
 ======================  ====================================================================================
 
-The last three are those of the CS406 project, numbers included; ``docs/cycles.md`` tells their weaknesses.
+The last three are those of the CS406 project, numbers included; ``bench/notes/cycles.md`` tells their
+weaknesses.
 """
 
 from __future__ import annotations

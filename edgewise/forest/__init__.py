@@ -37,7 +37,7 @@ from edgewise.workers import device_team
 
 __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
 
-#: Threads and entries from which on Boruvka's algorithm is the faster one on the CPU (``docs/forest.md``).
+#: Threads and entries from which on Boruvka's algorithm is the faster one on the CPU (bench/notes/forest.md).
 MANY_THREADS, MANY_ENTRIES = 8, 1 << 20
 
 
