@@ -143,6 +143,18 @@ def must_complete() -> bool:
     return _steps > 0
 
 
+def _forget() -> None:
+    """Leave to the parent what it has begun."""
+    global _beginning, _steps
+    _beginning, _steps = RLock(), 0
+    _paths.clear()
+    _leaders.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def abandon() -> None:
     """End the processes and remove the files that there are; the process has to end after this."""
     _beginning.acquire(timeout=PATIENCE)  # never released
