@@ -1,5 +1,6 @@
 # make demo    cluster a generated file of pairs and show the largest clusters
-# make test    every check and every test that needs no GPU
+# make test    every check and every test that needs no GPU, and how long they took
+# make quick ROOM=cores    the rules of the house, and the tests of one room that need no compiler
 # make docs    the documentation, in docs/_build/html
 # make dist    a release, in dist
 # make smoke   install the release in dist for every Python that is there, and use it
@@ -22,8 +23,11 @@ ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ON
 # The oldest versions of the dependencies were built for these only.
 FLOORS_PYTHON ?= $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo test lint types imports floors engine-simulator engine-interpreter engine-cpu engine-cpu-half engine-cpu-rest engine-fallbacks \
-	floors-there docs dist smoke clean
+# The environments are made without compiled pages, so the processes of the tests keep those that they import.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test quick lint types imports floors engine-simulator engine-interpreter engine-cpu engine-cpu-half \
+	engine-cpu-rest engine-fallbacks floors-there docs dist smoke clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -34,8 +38,14 @@ demo: .venv-demo/ready
 
 # Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
 test:
-	+@$(MAKE) --no-print-directory -j 2 lint types imports engine-cpu engine-simulator engine-interpreter \
-		floors engine-fallbacks
+	+@start=$$(date +%s); $(MAKE) --no-print-directory -j 2 lint types imports engine-cpu engine-simulator \
+		engine-interpreter floors engine-fallbacks || exit; \
+		echo "make test took $$(($$(date +%s) - start)) s; processor time, user and system, of the shell and its children:"; \
+		times
+
+quick: .venv-test/ready
+	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter tests/$(ROOM)
+	$(TEST)/python -m pytest -q tests/test_house.py
 
 lint: .venv-test/ready
 	$(TEST)/ruff check .

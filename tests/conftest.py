@@ -27,6 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("EDGEWISE_QUIET", "1")
 os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
 os.environ.setdefault("MPLBACKEND", "Agg")
+# In the simulator the kernels of the CPU make graphs and check results, which are too small to compile for.
+if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 settings.register_profile(
     "edgewise",
@@ -56,6 +59,10 @@ def pytest_configure():
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if engine() == "simulator" and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if engine() == "simulator":
+        from tests import simulator
+
+        simulator.install()
 
 
 def pytest_report_header():

@@ -1,11 +1,9 @@
 """The rules of the house, as far as a machine can check them."""
 
 import ast
-import doctest
 import inspect
 import math
 import os
-import pkgutil
 import re
 import shutil
 import subprocess
@@ -19,7 +17,8 @@ import edgewise
 from edgewise.method import Driver, Method
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = sorted((ROOT / "edgewise").rglob("*.py"))
+#: Texts of all pages of the package, by their path inside it.
+SOURCES = {page.relative_to(ROOT / "edgewise"): page.read_text() for page in ROOT.glob("edgewise/**/*.py")}
 HEAVY = (
     "cupy",
     "distributed",
@@ -48,8 +47,6 @@ AT_HOME = {
     "sklearn": ("estimators.py",),
 }
 MAX_LINES_PER_PAGE, MAX_LINES_PER_FUNCTION, MAX_PARAMETERS = 350, 60, 8
-MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]
-MODULES = [name for name in MODULES if name not in ("edgewise.__main__", "edgewise.device.grid")]
 
 
 def cpu_seconds(statement, enough):
@@ -105,11 +102,16 @@ def imported(tree):
             yield from (one.value for one in node.args[:1] if isinstance(one, ast.Constant))
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_packages_stay_at_home(source):
-    room = source.relative_to(ROOT / "edgewise").parts[0]
-    for name in imported(ast.parse(source.read_text())):
-        assert room in AT_HOME.get(name.partition(".")[0], (room,)), f"{name} is imported in {source}"
+@pytest.fixture(scope="module")
+def trees():
+    """Syntax trees of all pages of the package, by their path inside it."""
+    return {page: ast.parse(text) for page, text in SOURCES.items()}
+
+
+def test_packages_stay_at_home(trees):
+    for page, tree in trees.items():
+        for name in imported(tree):
+            assert page.parts[0] in AT_HOME.get(name.partition(".")[0], page.parts), f"{page} imports {name}"
 
 
 def test_imports_run_one_way():
@@ -171,10 +173,9 @@ print(*set(sys.modules) - before)
 
 def tables():
     """The tables of methods, by their pages."""
-    for source in SOURCES:
-        if re.search(r"^METHODS\b.*= \{", source.read_text(), re.MULTILINE):
-            *folders, page = source.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(folders if page == "__init__" else (*folders, page))
+    for page, text in SOURCES.items():
+        if re.search(r"^METHODS\b.*= \{", text, re.MULTILINE):
+            name = ".".join(("edgewise", *page.with_suffix("").parts)).removesuffix(".__init__")
             table = import_module(name).METHODS
             if all(isinstance(entry, Method) for entry in table.values()):
                 yield name, table
@@ -201,27 +202,25 @@ def without_docstring(node):
     return lines
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_page_is_a_page(source):
-    tree = ast.parse(source.read_text())
-    nodes = [node for node in tree.body if not isinstance(node, ast.Expr)]
-    assert sum(map(without_docstring, nodes)) <= MAX_LINES_PER_PAGE
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            assert without_docstring(node) <= MAX_LINES_PER_FUNCTION, f"{node.name} is longer than a page"
+def test_a_page_is_a_page(trees):
+    for page, tree in trees.items():
+        nodes = [node for node in tree.body if not isinstance(node, ast.Expr)]
+        assert sum(map(without_docstring, nodes)) <= MAX_LINES_PER_PAGE, f"{page} is too long"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                assert without_docstring(node) <= MAX_LINES_PER_FUNCTION, f"{page}: {node.name} is too long"
 
 
 #: The only functions that print: words for people, which are escaped, and ASCII.
 PRINTING = {("command/standard.py", "say"), ("command/report.py", "as_json"), ("device/cache.py", "announce")}
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_names_of_users_are_printed_by_one_function(source):
-    page = str(source.relative_to(ROOT / "edgewise"))
-    for node in ast.walk(ast.parse(source.read_text())):
-        if isinstance(node, ast.FunctionDef) and (page, node.name) not in PRINTING:
-            called = [ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
-            assert not {"print", "traceback.print_exc", "escape"} & set(called), f"{node.name} prints"
+def test_names_of_users_are_printed_by_one_function(trees):
+    for page, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and (str(page), node.name) not in PRINTING:
+                called = {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+                assert not {"print", "traceback.print_exc", "escape"} & called, f"{page}: {node.name} prints"
 
 
 def parameters(function):
@@ -231,16 +230,18 @@ def parameters(function):
     return [one.arg for one in named if one is not None]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_state_travels_in_records(source):
-    text = source.read_text()
-    assert "fmt: skip" not in text and "fmt: off" not in text
-    if source.parent.name == "command":  # parameters there are options of the command line
-        return
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
-            name = getattr(node, "name", "lambda")
-            assert len(parameters(node)) <= MAX_PARAMETERS, f"{name}({', '.join(parameters(node))})"
+def test_every_page_is_formatted():
+    assert [page for page, text in SOURCES.items() if "fmt: skip" in text or "fmt: off" in text] == []
+
+
+def test_state_travels_in_records(trees):
+    for page, tree in trees.items():
+        if page.parts[0] == "command":  # parameters there are options of the command line
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                name = getattr(node, "name", "lambda")
+                assert len(parameters(node)) <= MAX_PARAMETERS, f"{page}: {name}{parameters(node)}"
 
 
 def retired_words():
@@ -252,20 +253,14 @@ def retired_words():
             yield re.compile(pattern.strip()), term.strip()
 
 
-TEXTS = [
-    *SOURCES,
-    *sorted((ROOT / "tests").rglob("*.py")),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "bench" / "notes").glob("*.md")),
-    *sorted((ROOT / "changes").glob("*.md")),
-    ROOT / "README.md",
-]
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_words_are_the_field_s(path):
-    text = path.read_text()
-    used = [(found[0], term) for word, term in retired_words() for found in word.finditer(text)]
+def test_words_are_the_field_s():
+    texts = [ROOT / "README.md"]
+    for pattern in ("edgewise/**/*.py", "tests/**/*.py", "docs/*.md", "bench/notes/*.md", "changes/*.md"):
+        texts += ROOT.glob(pattern)
+    words, used = list(retired_words()), []
+    for path in texts:
+        text = path.read_text()
+        used += [f"{path}: {found[0]} -> {term}" for word, term in words for found in word.finditer(text)]
     assert used == []
 
 
@@ -360,28 +355,6 @@ def test_everything_after_the_data_is_keyword_only():
         for parameter in inspect.signature(thing).parameters.values():
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
                 assert parameter.name in data, f"{name}({parameter.name}) can be given by position"
-
-
-class Examples(doctest.DocTestFinder):
-    """Finds the examples of decorated functions too, where the function that is called is another one."""
-
-    def _from_module(self, module, object):
-        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
-
-
-def test_examples_of_decorated_functions_are_found():
-    module = import_module("edgewise.paths.bfs")
-    found = {example.name: len(example.examples) for example in Examples().find(module)}
-    assert found["edgewise.paths.bfs.bfs"] > 1
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_run(name):
-    module = import_module(name)
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    for example in Examples().find(module, module.__name__):
-        runner.run(example)
-    assert runner.summarize().failed == 0
 
 
 def test_no_path_of_a_machine_in_the_tree():

@@ -1,0 +1,32 @@
+"""The examples in the docstrings of all pages run."""
+
+import doctest
+import inspect
+import pkgutil
+from importlib import import_module
+
+import edgewise
+
+MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]
+MODULES = [name for name in MODULES if name not in ("edgewise.__main__", "edgewise.device.grid")]
+
+
+class Examples(doctest.DocTestFinder):
+    """Finds the examples of decorated functions too, where the function that is called is another one."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
+
+
+def test_examples_of_decorated_functions_are_found():
+    module = import_module("edgewise.paths.bfs")
+    found = {example.name: len(example.examples) for example in Examples().find(module)}
+    assert found["edgewise.paths.bfs.bfs"] > 1
+
+
+def test_examples_in_docstrings_run():
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for name in MODULES:
+        for example in Examples().find(import_module(name), name):
+            runner.run(example)
+    assert runner.summarize().failed == 0
