@@ -8,9 +8,9 @@ from edgewise.ingest.id_types import as_text, is_plain
 #: Rows formatted at a time.
 BLOCK = 1 << 20
 #: Names that an edge list cannot hold: the empty one, and those that look like comments or several fields.
-UNFIT = r"^$|^[#%]|[\x00-\x20\x7f\",;|]"
+UNFIT = r"^$|^[#%\x{FEFF}]|[\x00-\x20\x7f\",;|]"
 #: The same for tables in text.
-UNFIT_IN_TABLES = r"^$|^[ \t]|[ \t]$"
+UNFIT_IN_TABLES = r"^$|^[ \t\x{FEFF}]|[ \t]$|\x00"
 
 
 def write_columns(stream, count, columns, delimiter: str) -> None:
@@ -38,7 +38,8 @@ def check_names(stream, ids, in_table=False) -> None:
     if first >= 0:
         name = names[first].as_py()
         if in_table:
-            problem = f"the id {name!r:.60} is empty or has blanks around it, which text does not keep"
+            why = "is empty, has blanks around it, or a byte of zero or a byte order mark in it"
+            problem = f"the id {name!r:.60} {why}, which text does not keep"
             raise stream.error(f"{problem}; write .parquet")
         problem = f"the id {name!r:.60} would not be read again from an edge list"
         reason = "ids are not empty, begin with neither # nor %, and hold no blanks, quotes, commas, ; or |"

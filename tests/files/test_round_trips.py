@@ -315,10 +315,12 @@ def test_any_small_graph(tmp_path, edges, directed, suffix):
     same(back, graph)
 
 
-@pytest.mark.parametrize("name", [" a", "a\t", ""])
-def test_tables_in_text_hold_no_blanks_around_ids(tmp_path, name):
+@pytest.mark.parametrize("name", [" a", "a\t", "", "a\0b", "\ufeffa"])
+def test_tables_in_text_hold_no_ids_that_text_does_not_keep(tmp_path, name):
     graph = ew.Graph.from_edges([name, "a b"], ["a", "b"])
-    with pytest.raises(FileError, match=r"has blanks around it, which text does not keep; write \.parquet"):
+    with pytest.raises(
+        FileError, match=r"has blanks around it, or .*, which text does not keep; write \.parquet"
+    ):
         ew.write(graph, tmp_path / "a.csv")
     ew.write(graph, tmp_path / "a.parquet")
     assert ew.read(tmp_path / "a.parquet").ids.to_pylist() == graph.ids.to_pylist()
