@@ -93,6 +93,8 @@ def _as_text(column, kind):
         column = column.cast(pa.decimal128(MOST_DIGITS, 0))
     elif types.is_duration(kind):
         column = column.cast(pa.duration("ns"))
+    elif types.is_timestamp(kind) and kind.tz is not None:
+        column = column.cast(pa.timestamp(kind.unit, "UTC"))
     text = column.cast(pa.string())
     if types.is_timestamp(kind) or types.is_time(kind):
         for zeros, rest in ZEROS_OF_FRACTIONS:
