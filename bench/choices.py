@@ -31,8 +31,8 @@ FIXED = ("road4096", *RMAT)
 SIZES = {"cpu": (10, 14, 16, 18, 20), "cuda": (12, 16, 18, 20, 21, 22)}
 #: Methods that are left out: those for the other kind of device, which every device can run.
 OTHERS = {
-    "cpu": ("edge-filter", "edge-reach", "hang-rem", "hook-rem", "hook-sample"),
-    "cuda": ("rem-sequential", "rem-ranges", "rem-edge-sample", "rem-rows", "ecl-pairs"),
+    "cpu": ("edge-filter", "edge-reach", "hang-rem", "hook-sample"),
+    "cuda": ("rem-sequential", "rem-ranges", "rem-edge-sample", "ecl-pairs"),
 }
 FORMS = {"edges": ("natural", "permuted", "natural mixed", "permuted mixed"), "rows": families.ORDERS}
 #: Runs of a method, at least and at most, and seconds that it may take in all after the least number.
@@ -91,7 +91,7 @@ def candidates(form, device):
     """The methods that read a form, and the plain one."""
     from edgewise.components import METHODS
 
-    found = [name for name, one in METHODS.items() if one.reads == form and not one.baseline]
+    found = [name for name, one in METHODS.items() if form in one.reads and not one.baseline]
     return list(dict.fromkeys([PLAIN, *(name for name in found if name not in OTHERS[device])]))
 
 

@@ -27,7 +27,7 @@ import edgewise as ew
 from edgewise import primitives
 from edgewise.components import METHODS
 from edgewise.components.selection import select_method
-from edgewise.components.symmetric_csr import has_local_ids, symmetric_csr
+from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import threads as thread_count
 from edgewise.ingest.csr import rows_from_edges
 
@@ -74,7 +74,7 @@ def gpu_graph(name, cupy):
     graph, built = wall(lambda: graph.prepare("components"), cupy)
     edges = (graph.n_vertices, graph.sources, graph.targets, True)
     build = record.spread(event_times(lambda: rows_from_edges(*edges), cupy, 3))["median"]
-    _, judged = wall(lambda: (symmetric_csr(graph), has_local_ids(graph)), cupy)
+    _, judged = wall(lambda: (symmetric_csr(graph), select_method(graph)), cupy)
     facts = {
         "graph": name,
         "floor_ms": FLOORS[name],
@@ -157,8 +157,7 @@ def gpu_method(method, graph, expected, facts, cupy):
 
 def run(method, graph):
     found = METHODS[method]
-    views = (graph.sources, graph.targets) if found.reads == "edges" else (symmetric_csr(graph),)
-    return found.run(graph.n_vertices, *views)
+    return found.run(graph.n_vertices, *found.form_of(graph))
 
 
 def wall(action, cupy):

@@ -22,7 +22,6 @@ from edgewise.components import MERGES, METHODS
 from edgewise.components.merge import choose_merge
 from edgewise.components.merge import label_parts as label_each
 from edgewise.components.selection import select_method
-from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.experiments.common_start import components_from_common_start
 
 RUNS = 9
@@ -166,8 +165,7 @@ def label_parts(split):
 def local(graph):
     """Label one share without waiting for the device."""
     method = METHODS[select_method(graph)]
-    views = (graph.sources, graph.targets) if method.reads == "edges" else (symmetric_csr(graph),)
-    return method.run(graph.n_vertices, *views)
+    return method.run(graph.n_vertices, *method.form_of(graph))
 
 
 def tell(row):

@@ -47,14 +47,19 @@ def limit(value: float, unit: str, separates: str, measured: str, date: str) -> 
 class CPULimits:
     """Limits on CPU cores."""
 
-    components_alone: int = limit(1 << 15, "n + m", "rem-sequential | rem", "2 cores, no state", "2026-11-24")
+    components_alone: int = limit(1 << 15, "n + m", "one thread | all", "16 cores, 53275e7", "2026-11-27")
+    components_many: int = limit(1 << 19, "vertices", "two as one | all", "16 cores, 53275e7", "2026-11-27")
+    components_dense: int = limit(4, "edges per vertex", "all | sample", "16 cores, 53275e7", "2026-11-27")
+    components_sparse: int = limit(2, "edges per vertex", "plain | halve", "2 cores, 53275e7", "2026-11-27")
+    components_cached: int = limit(1 << 18, "vertices", "plain | fetch", "2 cores, add6734", "2026-11-23")
 
 
 @dataclass(frozen=True)
 class GPULimits:
     """Limits on a GPU."""
 
-    components_judged: int = limit(1 << 21, "edges", "rem | by order", "H200, a31dd45", "2026-11-26")
+    components_judged: int = limit(1 << 24, "edges", "rem | by order", "H100, 53275e7", "2026-11-27")
+    components_dense: int = limit(4, "edges per vertex", "rem | by order", "H100, 53275e7", "2026-11-27")
 
 
 CPU, GPU = CPULimits(), GPULimits()

@@ -78,7 +78,7 @@ def warmup(
         for graph in _tiny_graphs(folder):
             _run_all_methods(graph.to(where))
         if where == "cpu":
-            _join_scattered()
+            _join_larger()
         else:
             _join_many(where)
         _number_strings()
@@ -127,19 +127,26 @@ def _run_all_methods(graph):
         assert len(ComponentSizes(result.labels).members)
 
 
-def _join_scattered():
-    """Join a sparse list, a dense one and rows whose ids are scattered over more than the second cache."""
+def _join_larger():
+    """Join lists and rows by the loops that no tiny graph needs: of scattered ids, and of many edges."""
     import numpy as np
 
+    from edgewise import tuning
     from edgewise.components import connected_components
-    from edgewise.components.edge_order import MANY
     from edgewise.graph import Graph
 
-    ends = np.random.default_rng(1).integers(0, MANY, (2, 3 * MANY)).astype(np.uint32)
-    sparse, dense = (Graph(MANY, edges=(*ends[:, :count], None)) for count in (MANY, 3 * MANY))
-    for graph in (sparse, dense):
-        connected_components(graph, method="rem")
-    connected_components(Graph.from_csr(dense.offsets, dense.neighbours), method="rem-sample")
+    n = tuning.CPU.components_cached
+    ends, path = np.random.default_rng(1).integers(0, n, (2, 3 * n)).astype(np.uint32), np.arange(1000)
+    sparse, dense = (Graph(n, edges=(*ends[:, :count], None)) for count in (n, 3 * n))
+    rows, local = Graph.from_csr(dense.offsets, dense.neighbours), Graph.from_edges(path, path + 1)
+    for graph, methods in (
+        (sparse, ("rem",)),
+        (dense, ("rem", "rem-sequential")),
+        (rows, ("rem-sequential", "rem-sample")),
+        (local, ("rem-ranges",)),
+    ):
+        for method in methods:
+            connected_components(graph, method=method)
 
 
 def _join_many(where):
@@ -148,14 +155,12 @@ def _join_many(where):
 
     from edgewise.components import connected_components
     from edgewise.components.edge_filter import MANY
-    from edgewise.components.selection import select_for_many_edges
-    from edgewise.components.skew import is_skewed
+    from edgewise.components.edge_order import order_of
     from edgewise.graph import Graph
 
     ends = np.random.default_rng(1).integers(0, MANY, (2, 1000)).astype(np.uint32)
     graph = Graph(MANY, edges=(*ends, None)).to(where)
-    select_for_many_edges(graph)
-    is_skewed(graph)
+    order_of(MANY, graph.sources, graph.targets)
     for method in ("edge-filter", "edge-reach"):
         connected_components(graph, method=method)
 

@@ -26,9 +26,10 @@ def environment():
 
 
 def without_times(text):
-    """What a command has printed, without the seconds and the number of threads."""
+    """What a command has printed, without the seconds, the number of threads, and the method for it."""
     text = re.sub(r"[\d.]+ m?s\b", "... s", text)
-    return re.sub(r"\d+ threads? of", "... threads of", text)
+    text = re.sub(r"\d+ threads? of", "... threads of", text)
+    return text.replace("(rem-sequential, ... threads of", "(rem, ... threads of")
 
 
 class Untimed(doctest.OutputChecker):

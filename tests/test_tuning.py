@@ -27,8 +27,8 @@ def test_a_limit_is_named_by_its_room_and_read_there():
     for kind, name, _, _ in LIMITS:
         room, record = name.partition("_")[0], {"cpu": "CPU", "cuda": "GPU"}[kind]
         assert room in ROOMS, name
-        pages = (page.read_text() for page in (PACKAGE / room).rglob("*.py"))
-        assert any(f"{record}.{name}" in page for page in pages), name
+        pages = [page.read_text() for page in (PACKAGE / room).rglob("*.py")]
+        assert any(f"tuning.{record}" in page and f".{name}" in page for page in pages), name
 
 
 def test_another_record_takes_the_place(monkeypatch):

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from edgewise.components.result import Components
-from edgewise.components.selection import select_method
+from edgewise.components.selection import reads_rows, select_method
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError, argument
@@ -27,6 +27,7 @@ from edgewise.method import (
     check_graph,
     check_method,
     check_one_or_several,
+    is_of_rows,
     refuse_client,
     worker_names,
 )
@@ -50,7 +51,7 @@ def __getattr__(name: str) -> Any:
 
 @dataclass(frozen=True)
 class ComponentsMethod(Method):
-    """A method for connected components, which reads ``"edges"`` or ``"rows"``.
+    """A method for connected components, which reads ``"edges"``, ``"rows"``, or ``"edges or rows"``.
 
     ``run(n_vertices, sources, targets, **options)``, where ``sources`` and ``targets`` are (m,) index arrays,
     or ``run(n_vertices, csr, **options)``, where ``csr`` is a
@@ -59,6 +60,12 @@ class ComponentsMethod(Method):
     """
 
     reads: str = field(kw_only=True)
+
+    def form_of(self, graph: Graph) -> tuple[Any, ...]:
+        """What :attr:`run` takes of a graph; either form is read as the graph was made, edges before rows."""
+        if self.reads == "rows" or (self.reads != "edges" and reads_rows(graph) and is_of_rows(graph)):
+            return (symmetric_csr(graph),)
+        return graph.sources, graph.targets
 
 
 read_edges, read_rows = (partial(ComponentsMethod, reads=reads) for reads in ("edges", "rows"))
@@ -72,10 +79,12 @@ METHODS = {
         Driver("edgewise.components.rem:rem"),
         "splicing union-find with compare-and-swap",
         "Hellås 2018, Alg. 2",
-        options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
     ),
-    "rem-sequential": read_edges(
-        Driver("edgewise.components.rem:rem_sequential"), "the same on one core", "Hellås 2018, Alg. 1"
+    "rem-sequential": ComponentsMethod(
+        Driver("edgewise.components.rem:rem_sequential"),
+        "the same on one core",
+        "Hellås 2018, Alg. 1",
+        reads="edges or rows",
     ),
     "rem-ranges": read_edges(
         Driver("edgewise.components.rem_ranges:rem_ranges"),
@@ -110,16 +119,17 @@ METHODS = {
         "after Groute, 2017",
     ),
     "hook-rem": read_edges(
-        Driver("edgewise.components.rem:hook_rem"), "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"
+        Driver("edgewise.components.hook_rem:hook_rem"),
+        "rounds of plain hooks, then Rem, also in segments",
+        "Hellås 2018, 6.3.1",
+        options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
+        baseline=True,
     ),
     "afforest": read_rows(
         Driver("edgewise.components.sampling:afforest"),
         "join a few neighbours, then skip the giant",
         "Sutton et al. 2018",
         options=SAMPLE,
-    ),
-    "rem-rows": read_rows(
-        Driver("edgewise.components.rem:rem_rows"), "Rem on one core, over rows", "Hellås 2018, Alg. 1"
     ),
     "rem-sample": read_rows(
         Driver("edgewise.components.sampling:rem_sample"),
@@ -137,6 +147,7 @@ METHODS = {
         Driver("edgewise.components.ecl_cc:ecl_cc"),
         "hang below a smaller neighbour, then every edge once",
         "ECL-CC, 2018",
+        baseline=True,
     ),
     "ecl-pairs": read_rows(
         Driver("edgewise.components.pairs_of_rows:ecl_pairs"),
@@ -215,8 +226,8 @@ def connected_components(
         The weights that the thresholds apply to; by default those of the graph.  An array replaces them, in
         the order of :attr:`Graph.sources`; a name says which ones are meant.
     method : str
-        A name in ``METHODS``, or ``"auto"``: selected by the graph's density, the locality of its ids, the
-        forms that it was made of (edge list, rows) and its device.
+        A name in ``METHODS``, or ``"auto"``: selected by the forms that the graph was made of (edge list,
+        rows), its size, the order of a long list, and its device.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the graph's own
         device.  The graph is copied to another device at each call; use :meth:`Graph.to` to copy it once.
@@ -226,8 +237,8 @@ def connected_components(
     merge : str
         How the labels of several devices are merged: a name in ``MERGES``, or ``"auto"``.
     **options : int or str
-        Options of the method: ``iterations`` of ``hook`` and ``rem``, ``segments`` and ``compress_between``
-        of ``rem``, ``rounds`` of the methods that sample, ``rows`` of ``propagate``.
+        Options of the method: ``rounds`` of the methods that sample, ``iterations`` of ``hook`` and
+        ``hook-rem``, ``segments`` and ``compress_between`` of ``hook-rem``, ``rows`` of ``propagate``.
 
     Returns
     -------
@@ -362,5 +373,4 @@ def _prepare(graph, method, options):
     """The method's name, and a call that runs it on the form of the graph that it reads."""
     name = select_method(graph) if method == "auto" else method
     chosen = METHODS[name]
-    form = (graph.sources, graph.targets) if chosen.reads == "edges" else (symmetric_csr(graph),)
-    return name, partial(chosen.run, graph.n_vertices, *form, **options)
+    return name, partial(chosen.run, graph.n_vertices, *chosen.form_of(graph), **options)

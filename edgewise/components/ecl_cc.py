@@ -54,7 +54,7 @@ def join_listed_smaller(block, lane, lanes, listed, count, parent, offsets, neig
 
 def ecl_cc(vertices, csr):
     """Each vertex below its first smaller neighbour, then every edge once."""
-    offsets, neighbours, max_row, _ = csr
+    offsets, neighbours, max_row = csr
     if not len(neighbours):
         return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)

@@ -1,20 +1,37 @@
-"""The order of an edge list and of the ids in it, by a few hundred edges.
+"""What a few hundred edges show of a list: the order of the edges, that of the ids, and hubs.
 
-In a list that is *ordered*, most edges share an endpoint with the next one, whose parent is then in a
-register or a cache.  A list is *in sequence* if most edges have a source, or most of them a target, close to
-that of the next one: an ordered list is, and so is one of edges that are written cell by cell.  Ids are
-*close* where the numbers of neighbours are, and *far apart* otherwise.
+A list is *in sequence* if most edges have a source, or most of them a target, close to that of the next one:
+so is a list that is ordered by an endpoint, and one whose edges are written cell by cell.  Ids are *close*
+where the numbers of most neighbours are.  A list is *skewed* if far more pairs of its edges have the same
+target than chance would have it: few vertices have most edges, and many have one or none.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, fetch_add
+from edgewise.device import arrays, each, fetch_add
 
-#: Vertices whose parents no longer fit into the second cache of a core, and edges or rows that are looked at
-#: to judge whether neighbours are close: within this share of the vertices.
-MANY, PROBES, CLOSE = 1 << 18, 256, 1 / 64
+#: Edges that are looked at to judge order and ids.
+PROBES = 256
+#: Share of the vertices within which numbers are close.
+CLOSE = 1 / 64
+#: Edges whose targets are compared to judge skew, and those that each of them is compared with.
+SAMPLE, OTHERS = 4096, 1024
+#: Threads of a GPU that compare a target with the others.
+PARTS = 64
+#: How many times as frequent as by chance equal targets must be, and the least number that is no chance.
+SKEWED, LEAST_EQUAL = 8, 4
+#: Positions of counts: steps to a source and to a target nearby, neighbours that are close, equal targets.
+SOURCES, TARGETS, NEIGHBOURS, EQUAL = range(4)
+
+
+class Order(NamedTuple):
+    """Whether a list is in sequence, whether its ids are close, and whether it is skewed."""
+
+    in_sequence: bool
+    close: bool
+    skewed: bool
 
 
 def are_far_apart(vertices, ones, others):
@@ -31,47 +48,37 @@ def neighbours_are_close(vertices, sources, targets):
     return not are_far_apart(vertices, sources[probes], targets[probes])
 
 
-class Order(NamedTuple):
-    """Whether a list is ordered, and whether it is in sequence."""
-
-    ordered: bool
-    in_sequence: bool
-
-
-@device
-def count_step(step, nearby, counts, kind):
-    """Count a step of 0 from an endpoint to that of the next edge, and one to a vertex nearby."""
-    if step == 0:
-        fetch_add(counts, kind, 1)
-    if abs(step) <= nearby:
-        fetch_add(counts, kind + 2, 1)
+def is_in_sequence(vertices, sources, targets):
+    """Whether a list on the host, of two edges or more, is in sequence."""
+    probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
+    return not all(are_far_apart(vertices, ends[probes], ends[probes + 1]) for ends in (sources, targets))
 
 
 @each
-def count_steps(probe, nearby, sources, targets, counts):
-    """Count the steps from the source and from the target of an edge to those of the next one."""
-    edge = probe * (len(sources) - 1) // PROBES
-    count_step(np.int64(sources[edge + 1]) - np.int64(sources[edge]), nearby, counts, 0)
-    count_step(np.int64(targets[edge + 1]) - np.int64(targets[edge]), nearby, counts, 1)
+def count_order(index, nearby, sources, targets, counts):
+    """Count what an edge and the next one have in common, and equal targets of the sample."""
+    edges, equal = len(targets), 0
+    if index < PROBES:
+        edge = index * (edges - 1) // PROBES
+        source, target = np.int64(sources[edge]), np.int64(targets[edge])
+        if abs(np.int64(sources[edge + 1]) - source) <= nearby:
+            fetch_add(counts, SOURCES, 1)
+        if abs(np.int64(targets[edge + 1]) - target) <= nearby:
+            fetch_add(counts, TARGETS, 1)
+        if abs(source - target) <= nearby:
+            fetch_add(counts, NEIGHBOURS, 1)
+    sampled = targets[index // PARTS * edges // SAMPLE]
+    for other in range(index % PARTS, OTHERS, PARTS):
+        if targets[(3 * other + 1) * edges // (3 * OTHERS)] == sampled:  # the sample has none of these edges
+            equal += 1
+    if equal > 0:
+        fetch_add(counts, EQUAL, equal)
 
 
 def order_of(vertices, sources, targets):
-    """The :class:`Order` of a list, by a few edges."""
-    if len(sources) < 2:
-        return Order(True, True)
-    where, nearby = arrays.device_of(sources), int(vertices * CLOSE)
-    if where == "cpu":  # without a loop that would have to be compiled
-        probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
-        pairs = (np.array([ends[probes], ends[probes + 1]], np.int64) for ends in (sources, targets))
-        steps = [abs(after - before) for before, after in pairs]
-        counts = [int(np.count_nonzero(step <= limit)) for limit in (0, nearby) for step in steps]
-    else:
-        counts = arrays.zeros(4, np.int64, where)
-        count_steps(PROBES, nearby, sources, targets, counts)
-        counts = arrays.move(counts, "cpu").tolist()
-    return Order(2 * max(counts[:2]) > PROBES, 2 * max(counts[2:]) > PROBES)
-
-
-def is_ordered(sources, targets):
-    """Whether most edges of a list share an endpoint with the next one, by a few edges."""
-    return order_of(0, sources, targets).ordered
+    """The :class:`Order` of a list of two edges or more by one kernel, for which the host waits once."""
+    counts = arrays.zeros(4, np.int64, arrays.device_of(sources))
+    count_order(SAMPLE * PARTS, int(vertices * CLOSE), sources, targets, counts)
+    by_source, by_target, close, equal = arrays.move(counts, "cpu").tolist()
+    skewed = equal >= LEAST_EQUAL and equal * vertices > SKEWED * SAMPLE * OTHERS
+    return Order(2 * max(by_source, by_target) > PROBES, 2 * close > PROBES, skewed)

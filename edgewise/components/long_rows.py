@@ -14,9 +14,12 @@ BLOCKS = 1024
 
 
 def new_list(csr):
-    """Room for all long rows of a graph: an index array, and the number of blocks that go through it."""
-    listed = arrays.empty(csr.n_long, csr.neighbours.dtype, arrays.device_of(csr.offsets))
-    return listed, min(BLOCKS, csr.n_long)
+    """Room for all long rows of a graph: an index array, and the number of blocks that go through it.
+
+    They are not counted: each of them has more than ``max_row`` of the entries.
+    """
+    most = len(csr.neighbours) // (csr.max_row + 1)
+    return arrays.empty(most, csr.neighbours.dtype, arrays.device_of(csr.offsets)), min(BLOCKS, most)
 
 
 @device

@@ -8,28 +8,20 @@ thesis links to the larger).  A successful swap leaves exactly one pair to join,
 with, so no edge is lost.
 
 This holds only while every thread splices, so compression is a separate pass at the end.
-
-The thesis also measures compression between the segments in which edges reach a GPU, which does not pay
-(section 6.3.2), and rounds of Hook-non-atomic first, which help on street networks and on no other graphs
-(section 6.3.1).  The cause is the order of the ids: where neighbours have close numbers, plain writes and one
-compression build nearly the whole forest; the same networks with random ids become slower.  The graph must be
-sparse as well, since hooks read every edge; hooking a sample of them leaves Rem as much to do as before.
 """
 
 from functools import partial
 
 import numpy as np
 
-from edgewise.components.edge_order import MANY, is_ordered, neighbours_are_close
-from edgewise.components.hook import hook_non_atomic
+from edgewise import tuning
+from edgewise.components.edge_order import is_in_sequence, neighbours_are_close
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.prefetch import prefetch
 
 #: How many edges ahead the parents of the endpoints are fetched on the CPU.
 AHEAD = 16
-#: Edges per vertex from which most are inside a component when they are read.
-MOSTLY_INSIDE = 2
 
 
 @device
@@ -101,43 +93,27 @@ def unite_dense_scattered(edge, parent, sources, targets):
     union_or_shorten(parent, sources[edge], targets[edge])
 
 
-def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0):
-    """Rem's algorithm on edges in several ``segments``, with or without compressing between them.
-
-    Every segment starts with ``iterations`` rounds of Hook-non-atomic and Compress.
-    """
+def rem(vertices, sources, targets):
+    """Rem's algorithm: join every edge once, then compress."""
     parent = singletons(vertices, sources)
-    edges, segments = len(sources), max(segments, 1)
-    for segment in range(segments):
-        part = slice(segment * edges // segments, (segment + 1) * edges // segments)
-        if segment and (compress_between or iterations):  # plain hooks are correct on stars only
-            compress(vertices, parent)
-        endpoints = sources[part], targets[part]
-        for _ in range(iterations):
-            hook_non_atomic(len(endpoints[0]), parent, *endpoints)
-            compress(vertices, parent)
-        _unite(parent, *endpoints)
+    unite_all(parent, sources, targets)
     compress(vertices, parent)
     return parent
 
 
-def _unite(parent, sources, targets):
+def unite_all(parent, sources, targets):
     """Join the endpoints of all edges by the loop for their device, their number and their ids."""
     vertices, edges = len(parent), len(sources)
     if arrays.device_of(sources) != "cpu":
         unite_edge(edges, parent, sources, targets)
         return
-    scattered = vertices >= MANY and not neighbours_are_close(vertices, sources, targets)
-    if edges > MOSTLY_INSIDE * vertices:
+    limits = tuning.CPU
+    scattered = vertices >= limits.components_cached and not neighbours_are_close(vertices, sources, targets)
+    if edges > limits.components_sparse * vertices:
         unite = unite_dense_scattered if scattered else unite_dense
     else:
         unite = unite_scattered if scattered else unite_edge
     unite(edges, parent, sources, targets)
-
-
-def hook_rem(vertices, sources, targets):
-    """One round of plain hooks, then Rem: for sparse edge lists whose ids are local."""
-    return rem(vertices, sources, targets, iterations=1)
 
 
 @device
@@ -192,27 +168,16 @@ def label_all(parent, sources, targets):
 
 @compiled
 def label_dense(parent, sources, targets):
-    """The same for a dense list in random order."""
+    """The same for a dense list."""
     make_roots(parent)
     for edge in range(np.uint64(len(sources))):
         shorten_and_splice(parent, sources[edge], targets[edge])
     point_at_roots(parent)
 
 
-def rem_sequential(vertices, sources, targets):
-    """Rem's algorithm on one core, often the fastest there; edges and labels of a GPU are copied."""
-    device = arrays.device_of(sources)
-    sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
-    parent = new_parents(vertices, sources)
-    dense = len(sources) > MOSTLY_INSIDE * vertices and not is_ordered(sources, targets)
-    label = label_dense if dense else label_all
-    label.with_steps(vertices + len(sources), parent, sources, targets)
-    return arrays.move(parent, device)
-
-
 @compiled
 def label_rows(parent, offsets, neighbours):
-    """The same for rows: every vertex joins its smaller neighbours."""
+    """Label rows: every vertex joins its smaller neighbours."""
     for vertex in range(np.uint64(len(parent))):
         itself = parent.dtype.type(vertex)
         parent[vertex] = itself
@@ -222,10 +187,21 @@ def label_rows(parent, offsets, neighbours):
     point_at_roots(parent)
 
 
-def rem_rows(vertices, csr):
-    """Rem's algorithm on one core over rows, for small graphs; those of a GPU are copied."""
-    device = arrays.device_of(csr.offsets)
-    offsets, neighbours = arrays.move(csr.offsets, "cpu"), arrays.move(csr.neighbours, "cpu")
-    parent = new_parents(vertices, neighbours)
-    label_rows.with_steps(vertices + len(neighbours), parent, offsets, neighbours)
+def _pays_to_shorten(vertices, sources, targets):
+    """Whether one core should join the edges of a list by way of the grandparents."""
+    limits = tuning.CPU
+    if len(sources) <= limits.components_sparse * vertices:
+        return False
+    return vertices < limits.components_cached or not is_in_sequence(vertices, sources, targets)
+
+
+def rem_sequential(vertices, *form):
+    """Rem's algorithm on one core, over ``sources, targets`` or a ``csr``; those of a GPU are copied."""
+    of_rows = len(form) == 1
+    one, other = form[0][:2] if of_rows else form
+    device = arrays.device_of(other)
+    one, other = arrays.move(one, "cpu"), arrays.move(other, "cpu")
+    parent = new_parents(vertices, other)
+    label = label_rows if of_rows else label_dense if _pays_to_shorten(vertices, one, other) else label_all
+    label.with_steps(vertices + len(other), parent, one, other)
     return arrays.move(parent, device)

@@ -1,4 +1,4 @@
-"""Edge lists whose ids are local, on CPU cores: plain writes inside ranges of vertices, then what crosses.
+"""Sparse edge lists on CPU cores: plain writes inside ranges of vertices, then the edges that cross them.
 
 Manne & Patwary, "A scalable parallel union-find algorithm for distributed memory computers" (PPAM 2009): each
 process joins the edges among its own vertices first, and then all of them join the edges that are left.  Here
@@ -8,8 +8,12 @@ street networks and geometric graphs come, nearly every edge of a part has both 
 Within a range one thread alone splices (:func:`~edgewise.components.rem.splice`): a parent is in the range as
 well, because only edges inside it have been joined, so two threads never touch the same parent, and no
 compare-and-swap keeps a core from executing ahead.  Edges that cross are listed and joined by
-compare-and-swap.  A part with too many of them is read again instead; a list in any other order costs one
-more pass.
+compare-and-swap.
+
+In a list in any other order nearly every edge crosses.  A part therefore ends where its list is full, after
+an eighth of its edges, and Rem's algorithm with compare-and-swap reads the whole list.  So nothing has to be
+known of the order before.  What plain writes gain is most where nearly every edge joins something: in small
+components and paths, which have few edges for each vertex.
 """
 
 from functools import partial
@@ -17,8 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.edge_order import PROBES
-from edgewise.components.rem import splice, union
+from edgewise.components.rem import splice, union, unite_all
 from edgewise.components.trees import compress, new_parents
 from edgewise.device import arrays, device, each, threads
 
@@ -30,7 +33,8 @@ class Ranges(NamedTuple):
     """Parts of the edges and ranges of the vertices that have the same numbers.
 
     ``edges`` and ``vertices`` (parts + 1,) int64 say where each begins.  ``listed`` (parts * room,) int64
-    holds how many edges of each part cross its range, and then their numbers, as far as there is room.
+    holds how many edges of each part cross its range, and then their numbers; ``room`` if there are as many
+    or more.
     """
 
     edges: Any
@@ -49,10 +53,10 @@ def crosses(source, target, first, end):
 def splice_inside(part, parent, sources, targets, ranges):
     """Make the vertices of a range singletons, join the edges inside it by plain writes, and list others.
 
-    The edges inside have a loop of their own, which needs few registers.
+    The edges inside have a loop of their own, which needs few registers.  A part ends where its list is full.
     """
     first, end = np.uint64(ranges.vertices[part]), np.uint64(ranges.vertices[part + 1])
-    base, n_crossing = np.uint64(part * ranges.room), np.uint64(0)
+    base, room, n_crossing = np.uint64(part * ranges.room), np.uint64(ranges.room), np.uint64(0)
     edge, stop = np.uint64(ranges.edges[part]), np.uint64(ranges.edges[part + 1])
     for vertex in range(first, end):
         parent[vertex] = vertex
@@ -65,23 +69,20 @@ def splice_inside(part, parent, sources, targets, ranges):
             edge += np.uint64(1)
         if edge < stop:
             n_crossing += np.uint64(1)
-            ranges.listed[base + min(n_crossing, np.uint64(ranges.room - 1))] = np.int64(edge)
+            if n_crossing == room:
+                break
+            ranges.listed[base + n_crossing] = np.int64(edge)
             edge += np.uint64(1)
     ranges.listed[base] = np.int64(n_crossing)
 
 
 @partial(each, least_chunk=1, ascending=True)
 def unite_crossing(part, parent, sources, targets, ranges):
-    """Join the edges of a part that cross its range; all of its edges if they were too many to be listed."""
+    """Join the listed edges of a part, which cross its range."""
     base = np.uint64(part * ranges.room)
-    n_crossing = np.uint64(ranges.listed[base])
-    if n_crossing < np.uint64(ranges.room):
-        for item in range(base + np.uint64(1), base + n_crossing + np.uint64(1)):
-            crossing = np.uint64(ranges.listed[item])
-            union(parent, sources[crossing], targets[crossing])
-    else:
-        for edge in range(np.uint64(ranges.edges[part]), np.uint64(ranges.edges[part + 1])):
-            union(parent, sources[edge], targets[edge])
+    for item in range(base + np.uint64(1), base + np.uint64(1) + np.uint64(ranges.listed[base])):
+        crossing = np.uint64(ranges.listed[item])
+        union(parent, sources[crossing], targets[crossing])
 
 
 def ranges_of(vertices, sources, parts):
@@ -95,26 +96,16 @@ def ranges_of(vertices, sources, parts):
     return Ranges(edges, bounds, np.empty(parts * room, np.int64), room)
 
 
-def lie_in_ranges(vertices, sources, targets):
-    """Whether nearly all edges lie inside the ranges of :func:`rem_ranges`, by a few edges."""
-    parts = PARTS_PER_THREAD * threads.count()
-    if len(sources) < max(PROBES, parts):
-        return False
-    ranges = ranges_of(vertices, sources, parts)
-    probes = np.arange(PROBES, dtype=np.int64) * len(sources) // PROBES
-    part = np.searchsorted(ranges.edges, probes, side="right") - 1
-    low, high = ranges.vertices[part], ranges.vertices[part + 1]
-    inside = [(ends[probes] >= low) & (ends[probes] < high) for ends in (sources, targets)]
-    return EDGES_PER_LISTED * np.count_nonzero(~(inside[0] & inside[1])) < PROBES
-
-
 def rem_ranges(vertices, sources, targets):
-    """Rem by plain writes inside ranges of vertices, then by compare-and-swap across them."""
+    """Rem by plain writes inside ranges of vertices, then by compare-and-swap on edges that cross them."""
     where = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parts = PARTS_PER_THREAD * threads.count()
     parent, ranges = new_parents(vertices, sources), ranges_of(vertices, sources, parts)
     splice_inside(parts, parent, sources, targets, ranges)
-    unite_crossing(parts, parent, sources, targets, ranges)
+    if ranges.listed[:: ranges.room].max() < ranges.room:
+        unite_crossing(parts, parent, sources, targets, ranges)
+    else:
+        unite_all(parent, sources, targets)
     compress(vertices, parent)
     return arrays.move(parent, where)

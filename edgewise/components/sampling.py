@@ -21,8 +21,9 @@ neighbours of each vertex by it.
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.components.ecl_cc import hang_below_first
-from edgewise.components.edge_order import MANY, PROBES, are_far_apart
+from edgewise.components.edge_order import PROBES, are_far_apart
 from edgewise.components.long_rows import BLOCKS, list_row, new_list
 from edgewise.components.rem import splice, union
 from edgewise.components.trees import compress, new_parents, singletons
@@ -76,7 +77,7 @@ def finish_outside(vertices, parent, csr):
 
     Connections that the sample has lost are restored here.
     """
-    offsets, neighbours, max_row, _ = csr
+    offsets, neighbours, max_row = csr
     listed, blocks = new_list(csr)
     outcome = arrays.zeros(2, np.int64, arrays.device_of(parent))  # the winning one, and how many are listed
     vote(VOTERS if vertices else 0, parent, vertices, outcome)
@@ -176,7 +177,7 @@ def splice_scattered(vertex, parent, offsets, neighbours, rounds):
 
 def _ids_are_scattered(vertices, csr):
     """Whether the first neighbours of vertices are far from them, by a few rows."""
-    if vertices < MANY or arrays.device_of(csr.offsets) != "cpu":
+    if vertices < tuning.CPU.components_cached or arrays.device_of(csr.offsets) != "cpu":
         return False
     rows = np.arange(PROBES, dtype=np.int64) * vertices // PROBES
     rows = rows[csr.offsets[rows] < csr.offsets[rows + 1]]

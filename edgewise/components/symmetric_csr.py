@@ -1,26 +1,19 @@
-"""Symmetric compressed sparse rows (CSR), as the methods read them, and two facts about them.
+"""Symmetric compressed sparse rows (CSR), as the methods read them, and their rows by length.
 
-*Rows by length.*  On a GPU a thread, a warp or a block reads a row.  A group of threads that is wider than
+On a GPU a thread, a warp or a block reads a row.  A group of threads that is wider than
 its row leaves lanes idle; one that is narrower reads memory piecemeal and delays its neighbours.  Rows are
 therefore sorted into bins by length.  A nearly empty bin is joined to the next wider one, since every further
 bin costs a launch and takes rows out of their order.
-
-*Locality of the ids*: whether most edges join vertices with close numbers, estimated from a sample.
 """
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, each, fetch_add
+from edgewise.device import arrays
 from edgewise.primitives import count
-from edgewise.primitives.rows import row_of
 
-#: A GPU gives a row longer than this to a block instead of a thread.
-MAX_ROW = 64
-#: Number of edges or entries sampled to judge locality, and the share of the vertices that counts as close.
-SAMPLE_SIZE, CLOSE = 4096, 1 / 64
+#: A GPU gives a row longer than this to a block instead of a thread; and a length that no row has.
+MAX_ROW, LONGEST = 64, 1 << 62
 #: Longest rows for a thread and for a warp.
 MAX_THREAD_ROW, MAX_WARP_ROW = 32, 1024
 #: A bin with fewer rows than this share of those in wider bins is joined to the next wider bin.
@@ -31,13 +24,12 @@ class _Fields(NamedTuple):
     offsets: Any
     neighbours: Any
     max_row: int
-    n_long: int
 
 
 class SymmetricCSR(_Fields):
     """Symmetric rows: ``offsets`` (n + 1,) int64 and ``neighbours`` (entries,) index array.
 
-    ``n_long`` rows are longer than ``max_row`` entries, too long for one thread; there are none on the CPU.
+    Rows longer than ``max_row`` entries are too long for one thread; there are none on the CPU.
     """
 
     @cached_property
@@ -67,7 +59,7 @@ def _rows_between(lengths, above, longest, like):
 
 def _bins(lengths):
     """The bins in use: width, and the lengths between which its rows are (exclusive, inclusive)."""
-    limits = {"thread": MAX_THREAD_ROW, "warp": MAX_WARP_ROW, "block": 2**62}
+    limits = {"thread": MAX_THREAD_ROW, "warp": MAX_WARP_ROW, "block": LONGEST}
     counts = {width: count(lengths <= longest) for width, longest in limits.items()}
     bins, above, n_binned = [], 0, count(lengths == 0)
     for width, longest in limits.items():
@@ -91,46 +83,4 @@ def _make_symmetric_csr(graph):
             offsets, neighbours, _ = rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)
         else:
             offsets, neighbours = graph.offsets, graph.neighbours
-        if arrays.device_of(offsets) == "cpu":
-            return SymmetricCSR(offsets, neighbours, 2**62, 0)
-        n_long = count(offsets[1:] - offsets[:-1] > MAX_ROW)
-        return SymmetricCSR(offsets, neighbours, MAX_ROW, n_long)
-
-
-def has_local_ids(graph):
-    """Whether most neighbours have close numbers."""
-    return graph.cached("has_local_ids", lambda: _judge_locality(graph))
-
-
-@each
-def count_close(number, sample, sources, offsets, targets, close):
-    """Count a sampled entry if its ends are close; rows are those of ``offsets`` if there are no sources."""
-    entry = number * len(targets) // sample.size
-    source = np.int64(sources[entry]) if len(sources) > 0 else np.int64(row_of(entry, offsets))
-    if abs(source - np.int64(targets[entry])) <= sample.limit:
-        fetch_add(close, 0, 1)
-
-
-class _Sample(NamedTuple):
-    size: int
-    limit: int
-
-
-def _judge_locality(graph):
-    with arrays.on(graph.device):
-        from_edges = "edges" in graph.made_of
-        targets = graph.targets if from_edges else symmetric_csr(graph).neighbours
-        size, xp = min(SAMPLE_SIZE, len(targets)), arrays.namespace(targets)
-        where = arrays.device_of(targets)
-        if where != "cpu" and size:
-            close, none = arrays.zeros(1, np.int64, where), arrays.empty(0, np.int64, where)
-            ends = (graph.sources, none) if from_edges else (targets[:0], symmetric_csr(graph).offsets)
-            count_close(size, _Sample(size, int(graph.n_vertices * CLOSE)), *ends, targets, close)
-            return 2 * int(close[0]) > size
-        sample = xp.arange(size, dtype=np.int64) * len(targets) // max(size, 1)
-        if from_edges:
-            starts = graph.sources[sample]
-        else:
-            starts = xp.searchsorted(symmetric_csr(graph).offsets, sample, side="right") - 1
-        distance = abs(starts.astype(np.int64) - targets[sample].astype(np.int64))
-        return bool((distance <= graph.n_vertices * CLOSE).mean() > 0.5) if size else True
+        return SymmetricCSR(offsets, neighbours, LONGEST if graph.device == "cpu" else MAX_ROW)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.rem import AHEAD, MANY, union
+from edgewise import tuning
+from edgewise.components.rem import AHEAD, union
 from edgewise.components.threshold_limits import checked, limits_of
 from edgewise.components.threshold_result import ThresholdComponents
 from edgewise.components.trees import compress, make_singletons
@@ -84,7 +85,11 @@ def labels_at(n_vertices, count, levels):
     """Smallest vertex of each vertex's component at ``count`` thresholds: (count, n_vertices) index array."""
     device, m = arrays.device_of(levels.sources), len(levels.sources)
     labels = arrays.empty(count * n_vertices, levels.sources.dtype, device).reshape(count, n_vertices)
-    unite = unite_level_scattered if device == "cpu" and n_vertices >= MANY else unite_level
+    unite = (
+        unite_level_scattered
+        if device == "cpu" and n_vertices >= tuning.CPU.components_cached
+        else unite_level
+    )
     for level in range(count, 0, -1):
         parent = labels[level - 1]
         if level == count:

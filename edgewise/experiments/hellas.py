@@ -5,6 +5,8 @@ they leave open: why do street networks gain from one round of Hook-non-atomic? 
 :mod:`~edgewise.experiments.hellas_scaling`.
 """
 
+from functools import partial
+
 from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY, STREETS
 from edgewise.experiments.published import HOOK_SLOWER, HOOK_SLOWER_LATER
 from edgewise.experiments.report import Figure, Table, curves, curves_of_columns, headings
@@ -18,6 +20,8 @@ MAX_WITHOUT_LOWER = 0.1
 #: The merges of the thesis: labels of other devices are joined by the method itself.
 MERGES = {"rem": "pairwise-rem", "hook": "pairwise-hook"}
 METHODS = {method: method for method in MERGES}
+#: The methods that take a number of rounds.
+WITH_ROUNDS = {"rem": "hook-rem", "hook": "hook"}
 
 
 def iterations(watch):
@@ -60,7 +64,8 @@ def iterations(watch):
 def _iterations(watch, name):
     graph = watch.stand_in(name, HELLAS)
     for method in MERGES:
-        ms = [watch.components(name, graph, method=method, iterations=count)["ms"] for count in ITERATIONS]
+        run = partial(watch.components, name, graph, method=WITH_ROUNDS[method])
+        ms = [run(iterations=count)["ms"] for count in ITERATIONS]
         yield {
             "graph": name,
             "family": HELLAS[name].family,
@@ -103,8 +108,8 @@ def hook_rem(watch):
 def _hook_rem(watch, name):
     graph = watch.stand_in(name, HELLAS)
     alone = {
-        method: [watch.components(name, graph, method=method, iterations=count) for count in (0, 1)]
-        for method in MERGES
+        method: [watch.components(name, graph, method=run, iterations=count) for count in (0, 1)]
+        for method, run in WITH_ROUNDS.items()
     }
     better = {method: int(one["ms"] < none["ms"]) for method, (none, one) in alone.items()}
     for count in watch.counts():
@@ -112,8 +117,10 @@ def _hook_rem(watch, name):
         ms = {
             method: alone[method][better[method]]["ms"]
             if count == 1
-            else watch.components(name, split, method=method, iterations=better[method], merge=merge)["ms"]
-            for method, merge in MERGES.items()
+            else watch.components(name, split, method=run, iterations=better[method], merge=MERGES[method])[
+                "ms"
+            ]
+            for method, run in WITH_ROUNDS.items()
         }
         yield {
             "family": HELLAS[name].family,
@@ -151,14 +158,11 @@ def compressing(watch):
 def _compressing(watch, name):
     graph = watch.stand_in(name, HELLAS)
     published = {"rgg_n_2_24_s0": {1: 0, 2: 0}, "nlpkkt160": {1: 13, 2: 13}}
+    options = {"method": "hook-rem", "iterations": 0, "segments": SEGMENTS}
     for count in watch.counts():
         split = watch.split(graph, count)
-        ms = [
-            watch.components(
-                name, split, method="rem", segments=SEGMENTS, compress_between=yes, **merged(count, "rem")
-            )["ms"]
-            for yes in (0, 1)
-        ]
+        run = partial(watch.components, name, split, **options, **merged(count, "rem"))
+        ms = [run(compress_between=yes)["ms"] for yes in (0, 1)]
         yield {
             "graph": name,
             "devices": count,
@@ -209,8 +213,8 @@ def street_question(watch):
 
 def _one_round(watch, name, labelled, graph, order):
     ms = {
-        f"{method}_{count}": watch.components(labelled, graph, method=method, iterations=count)["ms"]
-        for method in MERGES
+        f"{method}_{count}": watch.components(labelled, graph, method=run, iterations=count)["ms"]
+        for method, run in WITH_ROUNDS.items()
         for count in (0, 1)
     }
     share = without_lower_neighbour(graph)

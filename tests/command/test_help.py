@@ -109,7 +109,6 @@ def test_completion_knows_values_of_options(capsys, monkeypatch):
         "rem-sequential",
         "rem-ranges",
         "rem-edge-sample",
-        "rem-rows",
         "rem-sample",
     ]
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -12,8 +13,8 @@ import pyarrow.parquet
 import pytest
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.command import run
-from edgewise.components import edge_order
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -137,7 +138,7 @@ def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
 @pytest.fixture
 def few_scattered(monkeypatch):
     """The list with scattered ids, whose edges take the interpreter a quarter of a minute, is short."""
-    monkeypatch.setattr(edge_order, "MANY", 1 << 10)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10))
 
 
 @pytest.mark.interpreter

@@ -1,7 +1,6 @@
 """Every method on every engine labels every small graph as the oracle does."""
 
 import os
-from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 
@@ -15,7 +14,7 @@ from edgewise import tuning
 from edgewise.components import METHODS
 from edgewise.components.sizes import ComponentSizes
 from edgewise.components.verification import oracle
-from edgewise.device import arrays, threads
+from edgewise.device import threads
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
@@ -26,6 +25,18 @@ selection = import_module("edgewise.components.selection")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAMES = ["auto", *METHODS]
+
+
+def test_one_core_reads_either_form(monkeypatch):
+    """Lists with few edges and with many, in order or not, and rows, whatever has been derived of them."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=10))
+    for made in ew.generate.grid(9, 9, dropped=0.4), ew.generate.uniform(60, 300, seed=1):
+        of_rows = ew.Graph.from_csr(made.offsets, made.neighbours)
+        expected = oracle(made.n_vertices, made.sources.tolist(), made.targets.tolist())
+        for graph in of_rows, made, made.prepare("components"):
+            found = ew.connected_components(graph.to(PLACE), method="rem-sequential")
+            assert found.on_host().labels.tolist() == expected
+        assert not of_rows.has_edges
 
 
 def labels_of(name, vertices, sources, targets, device=PLACE, **options):
@@ -157,36 +168,6 @@ def test_the_method_does_not_depend_on_what_was_read():
         assert graph.to("cpu").made_of == graph.made_of
 
 
-def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypatch):
-    ring = ew.generate.paths(1000, seed=1)
-    dense = ew.generate.uniform(1000, 8000, seed=1)
-    order = np.argsort(dense.targets, kind="stable")
-    ordered = ew.Graph.from_edges(dense.sources[order], dense.targets[order], n_vertices=1000)
-    grid, mesh = ew.generate.grid(40, 40), ew.generate.rgg(1000, mean_degree=14, seed=1)
-    selected = selection.select_method
-    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_alone=1000))
-    monkeypatch.setattr(selection, "LITTLE_FOR_FEW", 1000)
-    assert selected(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
-    few = ew.generate.paths(300, seed=1)
-    assert selected(ew.Graph.from_csr(few.offsets, few.neighbours)) == "rem-rows"
-    assert selected(ew.generate.uniform(1000, 8000, seed=1).prepare("components")) == "rem-sample"
-    alone = ("rem-sequential",) * 4
-    many, few = ("rem", "rem-edge-sample", "rem-ranges", "rem"), (*alone[:2], "rem-ranges", "rem")
-    for count, most, expected in (
-        (1, 100, alone),
-        (1, 10_000, alone),
-        (2, 100, many),
-        (2, 10_000, few),
-        (3, 10_000, many),
-    ):
-        monkeypatch.setattr(threads, "count", lambda count=count: count)
-        monkeypatch.setattr(selection, "MANY", most)
-        assert tuple(map(selected, (ordered, dense, grid, mesh))) == expected
-    monkeypatch.setattr(threads, "count", lambda: 2)
-    monkeypatch.setattr(selection, "LITTLE_FOR_FEW", 10**6)
-    assert tuple(map(selected, (ordered, dense, grid, mesh))) == alone
-
-
 @pytest.mark.parametrize("n, m", [(1, 9), (40, 30), (40, 300), (3000, 9000)])
 def test_dense_lists_are_joined_by_way_of_the_grandparents(n, m):
     """In random order, with loops and repeated edges, and in ascending order."""
@@ -212,47 +193,11 @@ def test_ranges_of_any_list_lose_no_edge(monkeypatch, count, room):
 @pytest.mark.parametrize("scattered", [False, True])
 @pytest.mark.parametrize("name", ["rem", "rem-sample", "rem-edge-sample", "ecl-pairs"])
 def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scattered):
-    for page in import_module("edgewise.components.rem"), import_module("edgewise.components.sampling"):
-        monkeypatch.setattr(page, "MANY", 0 if scattered else 1 << 60)
+    limits = replace(tuning.CPU, components_cached=0 if scattered else 1 << 60)
+    monkeypatch.setattr(tuning, "CPU", limits)
     made = ew.generate.uniform(3000, 9000, seed=2)
     vertices, sources, targets = 3000, made.sources, made.targets
     assert labels_of(name, vertices, sources, targets) == oracle(vertices, sources.tolist(), targets.tolist())
-
-
-@pytest.mark.parametrize(
-    ("local", "ordered", "edges", "expected"),
-    [
-        (True, True, 1, "hang-rem"),
-        (True, True, 5, "hang-rem"),
-        (True, True, 30, "rem"),
-        (True, False, 2, "rem"),
-        (True, False, 5, "edge-filter"),
-        (False, False, 5, "rem"),
-        (False, True, 30, "rem"),
-        (False, False, 30, "edge-filter"),
-        ("skewed", False, 30, "edge-reach"),
-        ("skewed", True, 30, "edge-reach"),
-        ("skewed", False, 5, "edge-reach"),
-        ("skewed", False, 3, "rem"),
-    ],
-)
-def test_edge_lists_on_a_gpu_get_what_pays(monkeypatch, local, ordered, edges, expected):
-    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, components_judged=10))
-    monkeypatch.setattr(selection, "VERTICES_TO_FILTER", 10)
-    monkeypatch.setattr(selection, "LOCAL_VERTICES_TO_FILTER", 10)
-    monkeypatch.setattr(selection, "MIN_EDGES_TO_SPREAD", 10)
-    monkeypatch.setattr(ew.Graph, "device", "cuda:0")
-    monkeypatch.setattr(arrays, "on", lambda device: nullcontext())
-    n = 1000
-    sources = np.arange(n * edges) // edges
-    if not ordered:
-        sources = np.random.default_rng(2).permutation(sources)
-    targets = (sources + (1 if local is True else n // 2)) % n
-    if local == "skewed":
-        targets = np.where(np.random.default_rng(1).random(n * edges) < 0.2, n // 2, targets)
-    assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == expected
-    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, components_judged=10**6))
-    assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == "rem"
 
 
 def test_many_vertices_are_counted_in_the_same_way(monkeypatch):

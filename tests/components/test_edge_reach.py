@@ -8,7 +8,7 @@ import pytest
 
 import edgewise as ew
 from edgewise import warm
-from edgewise.components import edge_order, skew
+from edgewise.components import edge_order
 from edgewise.components.trees import singletons
 from edgewise.components.verification import oracle
 from edgewise.device import arrays, launch
@@ -202,17 +202,11 @@ def test_no_edge_is_lost():
     assert not all(labels_by_three(seed, *ONCE, fetch_or=careless_or) == expected for seed in SEEDS)
 
 
-def test_few_targets_of_most_edges_are_skew():
-    made = ew.generate.rmat(16, edge_factor=8, seed=1), ew.generate.uniform(1 << 16, 1 << 19, seed=1)
-    assert [skew.is_skewed(graph) for graph in made] == [True, False]
-    assert not skew.is_skewed(ew.Graph.from_edges([], [], n_vertices=3))
-
-
 @pytest.mark.simulator
 @pytest.mark.skipif(engine() != "simulator", reason="for GPUs, of which the simulator needs few vertices")
 def test_warmup_joins_many_edges(monkeypatch):
     launched = []
-    for loop in edge_reach.spread_or_join, edge_filter.join_outside, skew.count_equal, edge_order.count_steps:
+    for loop in edge_reach.spread_or_join, edge_filter.join_outside, edge_order.count_order:
         monkeypatch.setattr(loop.cuda, "_simulate", lambda *_, name=loop.name: launched.append(name))
     monkeypatch.setattr(edge_filter, "MANY", 100)
     warm._join_many("cuda:0")
@@ -220,9 +214,8 @@ def test_warmup_joins_many_edges(monkeypatch):
         f"edgewise.components.{name}"
         for name in (
             "edge_filter.join_outside",
-            "edge_order.count_steps",
+            "edge_order.count_order",
             "edge_reach.spread_or_join",
-            "skew.count_equal",
         )
     )
 

@@ -152,10 +152,10 @@ def test_made_up_graphs(graph, width):
 def test_rem_after_plain_hooks_and_in_segments(iterations, segments, compress_between):
     options = {"iterations": iterations, "segments": segments, "compress_between": compress_between}
     for shape in ("grid", "sparse", "star from its last"):
-        assert labels_of("rem", *ZOO[shape], **options) == oracle(*ZOO[shape])
+        assert labels_of("hook-rem", *ZOO[shape], **options) == oracle(*ZOO[shape])
 
 
 def test_plain_hooks_in_a_second_segment_read_stars_only():
     sources, targets = [5, 3, 6, 6, 5, 1, 4, 0], [6, 3, 0, 3, 2, 1, 5, 1]
     options = {"iterations": 1, "segments": 2, "compress_between": 0}
-    assert labels_of("rem", 7, sources, targets, **options) == [0] * 7
+    assert labels_of("hook-rem", 7, sources, targets, **options) == [0] * 7

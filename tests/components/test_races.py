@@ -221,7 +221,8 @@ def in_ranges(seed, **replaced):
         jitter.jittery(getattr(rem_ranges, name).body, **replaced)
         for name in ("splice_inside", "unite_crossing")
     )
-    parts = (*FORK, rem_ranges.ranges_of(7, FORK[0], 3))
+    ranges = rem_ranges.ranges_of(7, FORK[0], 3)._replace(listed=np.zeros(12, np.int64), room=4)
+    parts = (*FORK, ranges)
     return labels_after(seed, np.arange(7), each_index(inside, 3, *parts), each_index(crossing, 3, *parts))
 
 
