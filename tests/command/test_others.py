@@ -128,6 +128,7 @@ def test_info_about_a_file(pairs, capsys):
     assert (words["weights"], words["self-loops"], words["mean degree"]) == ("none", "0", "1.429")
 
 
+@pytest.mark.interpreter
 def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
     path = tmp_path / "links.npz"
     ew.write(ew.Graph.from_edges([0, 0], [1, 2], n_vertices=4, directed=True), path)

@@ -10,6 +10,8 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import EdgewiseError, EdgewiseWarning, FileError, OptionError
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.mark.parametrize("path", [None, 3, [None], ["a.csv", [3]], {"a.csv"}, pd.DataFrame({"a": range(99)})])
 @pytest.mark.parametrize("reader", [ew.read, ew.stream_components])
