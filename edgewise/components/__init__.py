@@ -147,7 +147,6 @@ METHODS = {
         Driver("edgewise.components.ecl_cc:ecl_cc"),
         "hang below a smaller neighbour, then every edge once",
         "ECL-CC, 2018",
-        baseline=True,
     ),
     "ecl-pairs": read_rows(
         Driver("edgewise.components.pairs_of_rows:ecl_pairs"),
