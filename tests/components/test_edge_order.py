@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.components.edge_order import is_in_sequence, order_of
-from edgewise.device import arrays
+from edgewise.components.edge_order import count_order, is_in_sequence, order_of
+from edgewise.device import arrays, launch
 from tests.conftest import engine
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if engine() == "simulator" else "cpu")
@@ -43,3 +43,11 @@ def test_few_targets_of_most_edges_are_skew():
         (ew.generate.uniform(1 << 16, 1 << 19, seed=1), False),
     ):
         assert order_of(made.n_vertices, made.sources, made.targets).skewed == skewed
+
+
+@pytest.mark.ptx
+@pytest.mark.parametrize("index", ["uint32[]", "int64[]"])
+def test_compiles_for_gpus(index):
+    text = count_order.cuda.ptx(("int64", index, index, "int64[]"), (9, 0))
+    assert launch.entry_name(text)
+    assert "ld.local" not in text
