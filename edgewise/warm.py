@@ -248,12 +248,12 @@ def _search_larger(search, kind):
     """Search a graph that is not small, where ``auto`` begins in another way, and towards a target."""
     import numpy as np
 
+    from edgewise import tuning
     from edgewise.graph import Graph
-    from edgewise.paths.csr import FEW_ITEMS
     from edgewise.primitives import filled
     from edgewise.primitives.array_operations import COMPILED_BYTES, SHARED_BYTES
 
-    path = np.arange(FEW_ITEMS)
+    path = np.arange(tuning.CPU.paths_alone)
     weights = None if kind is None else np.ones(len(path), kind)
     graph = Graph.from_edges(path, path + 1, weights=weights)
     distances = search(graph, 0).distances

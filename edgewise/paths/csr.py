@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.device.regions import workers
@@ -14,8 +15,6 @@ SAMPLED = 1024
 #: Entries per vertex up to which a graph is thin, as road networks are: its rounds are many and small, and
 #: get at most so many workers, or one for so many vertices.
 THIN, FEW_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
-#: Vertices and entries of a graph up to which one core searches it before others have joined in.
-FEW_ITEMS = 1 << 16
 #: Bytes of a search's memory up to which it is kept for the next search of the same rows.
 KEPT_BYTES = 2**27
 
@@ -109,7 +108,7 @@ class Adjacency:
     @property
     def is_small(self) -> bool:
         """Whether one core takes less time for a search than several."""
-        return self.n_vertices + len(self.neighbours) <= FEW_ITEMS
+        return self.n_vertices + len(self.neighbours) < tuning.CPU.paths_alone
 
     @property
     def symmetric(self) -> bool:

@@ -1,8 +1,17 @@
 """Local search: where few vertices are within reach, the cost does not depend on the size of the graph.
 
 Distances of all vertices cost a millisecond to set up in a graph of millions.  So a search begins on one core
-with a small hash table: 19 of two million vertices take a microsecond.  A search that outgrows the table has
-lost tens of microseconds; a breadth-first search hands over all the levels that it has completed.
+with a small set of what it meets: 19 of two million vertices take a microsecond.
+
+*By levels* a search that outgrows the set hands over the levels that it has completed.
+
+*By distance* the vertices whose distances were lowered wait in a queue, and their edges are relaxed in turn
+(Moore 1959).  Without any order some vertices wait more than once, but every step is the same few
+instructions, whose branches the processor predicts.  Where many vertices wait, order matters and there is
+work for all cores, so that the search is given up: after a small part of the entries, unless few wait, as on
+a long path.  What it has found is dropped; it has taken two per cent of the time of the next search at most.
+
+Moore, "The shortest path through a maze" (1959).
 """
 
 from threading import local
@@ -10,32 +19,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import compiled, device
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.csr import CSR
+from edgewise.paths.csr import CSR, KEPT_BYTES
 from edgewise.paths.result import SparseDistances, unreached
 from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, home_slot, insert
-from edgewise.primitives.heap import Heap, pop, push
 
-#: What results report as their method.
-LOCAL_SEARCH = "local-search"
-#: Slots of the table; vertices and entries of a search by levels, and of one by distance, whose steps cost
-#: more.
+#: Slots of the table of a search by levels, and vertices and entries that it may meet.
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
-MAX_NEAREST_ENTRIES = 8192
-#: A search by distance ends when it has met one vertex of so many, and so many at least: to meet a vertex
-#: takes 20 ns, as long as to initialise 500 to 700, and a queue needs a third of that.  With targets, for
-#: which no queue searches, it may go on.
-VERTICES_PER_MET, WITH_TARGETS, MIN_VERTICES = 2048, 256, 256
+#: Vertices and entries that a search by distance may meet, and room of its queue (a power of two).
+NEAR_VERTICES, NEAR_ENTRIES, NEAR_ROOM = 1 << 15, 1 << 17, 1 << 13
 #: Sources of a search by distance, and targets that it looks for one by one.
 MAX_SOURCES, MAX_TARGETS = 256, 16
-NO_TARGETS = np.empty(0, np.int64)
-#: How a search by distance ends: nothing else is within reach, it needs more memory, or a wider type.
-COMPLETE, OUTGROWN, OVERFLOWED = range(3)
-#: Room of its heap, and where parts of its numbers begin: slots, vertices, items, and the way it ended.
-ROOM = MAX_NEAREST_ENTRIES + MAX_SOURCES
-ITEMS_AT = 2 * MAX_VERTICES
-ENDING_AT = ITEMS_AT + ROOM
+NO_TARGETS, NO_NUMBERS = np.empty(0, np.int64), np.empty(0, np.uint32)
+#: What a search by distance returns that has not come to its end.
+UNFINISHED = -1
+ONE = np.uint64(1)
 
 _thread = local()
 
@@ -48,15 +48,28 @@ class Scratch(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search by distance has met: a table of vertices, and their distances by slot.
+    """What a search by distance has met: a sparse set of vertices, and their distances.
 
-    ``words`` (SLOTS,) uint64, ``tentative`` (SLOTS,), ``slots`` and ``vertices`` (MAX_VERTICES,) int64.
+    ``numbers`` (n,) uint32 are the places of vertices in ``vertices`` (NEAR_VERTICES,) uint64.  They are not
+    initialised: a vertex has been met if it is in its place (Briggs and Torczon, "An efficient representation
+    for sparse sets", 1993).  ``tentative`` (NEAR_VERTICES,) has their distances.
     """
 
-    words: Any
-    tentative: Any
-    slots: Any
+    numbers: Any
     vertices: Any
+    tentative: Any
+
+
+class Limits(NamedTuple):
+    """How far a search by distance goes: the largest distance, and that of vertices that are not reached.
+
+    It goes on while at most ``few`` vertices wait, and otherwise until it has read ``enough`` entries.
+    """
+
+    cutoff: Any
+    none: Any
+    few: int
+    enough: int
 
 
 @device
@@ -100,79 +113,76 @@ def by_levels(offsets, neighbours, sources, cutoff, words, slots, vertices, dist
 
 
 @device
-def settle_nearest(rows, sources, targets, limits, heap, found):
-    """Dijkstra's search; return the number of vertices met, the distance it came to, and how it ended.
+def number_of(vertex, count, none, found):
+    """Return the number of a vertex, and how many have been met; ``none`` is the distance of a new one."""
+    number = np.uint64(found.numbers[vertex])
+    if number < count and found.vertices[number] == vertex:
+        return number, count
+    found.numbers[vertex], found.vertices[count], found.tentative[count] = count, vertex, none
+    return count, count + ONE
 
-    The nearest vertex that was lowered last is kept out of the heap, so that a path needs no heap.
-    """
-    cutoff, none, enough = limits
-    tentative = found.tentative
-    size = count = n_entries = 0
+
+@device
+def furthest_of(targets, count, none, found):
+    """The largest distance of the targets; ``none`` if one has not been met."""
+    furthest = found.tentative[0]
+    for target in targets:
+        number = np.uint64(found.numbers[target])
+        if number >= count or found.vertices[number] != np.uint64(target):
+            return none
+        furthest = max(furthest, found.tentative[number])
+    return furthest
+
+
+@device
+def relax_in_turn(rows, sources, targets, limits, queue, found):
+    """Relax the edges of the vertices that were lowered, in turn; return how many were met, or UNFINISHED."""
+    cutoff, none, few, enough = limits
+    tentative, vertices, last = found.tentative, found.vertices, np.int64(len(queue) - 1)
+    count, head, tail, n_entries = np.uint64(0), np.int64(0), np.int64(0), np.int64(0)
     for source in sources:
-        slot, count = enter(source, count, found.vertices, found.words, found.slots)
-        tentative[slot] = 0
-        size = push(heap, size, tentative[slot], np.int64(slot))
-    distance, kept, kept_slot, targets_left = heap.keys[0], none, np.int64(0), len(targets)
-    while size > 0 or kept != none:
-        if size > 0 and heap.keys[0] < kept:
-            distance, slot = heap.keys[0], np.uint64(heap.items[0])
-            size = pop(heap, size)
-        else:
-            distance, slot, kept = kept, np.uint64(kept_slot), none
-        if distance > cutoff:
-            break
-        if distance > tentative[slot]:
+        number, count = number_of(np.uint64(source), count, none, found)
+        tentative[number], queue[tail] = 0, number
+        tail += 1
+    while head < tail:
+        number = queue[np.uint64(head & last)]
+        head += 1
+        vertex, distance = vertices[number], tentative[number]
+        if distance > cutoff:  # all targets are nearer
             continue
-        vertex = np.int64(found.words[slot])
-        for target in targets:
-            if target == vertex:
-                targets_left -= 1
-                if targets_left == 0:
-                    cutoff = distance
-        degree = rows.offsets[vertex + 1] - rows.offsets[vertex]
+        first, end = np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + ONE])
+        degree = np.int64(end - first)
         n_entries += degree
-        if count > enough or n_entries > MAX_NEAREST_ENTRIES or count + degree > MAX_VERTICES:
-            return count, distance, OUTGROWN
-        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+        if n_entries > enough and (tail - head > few or n_entries > NEAR_ENTRIES):
+            return UNFINISHED
+        if np.int64(count) + degree > NEAR_VERTICES or tail - head + degree > last:
+            return UNFINISHED
+        for entry in range(first, end):
             longer = wrapping_add(distance, rows.weights[entry])
             if longer < distance or longer == none:
-                return count, distance, OVERFLOWED
+                return UNFINISHED
             if longer <= cutoff:
-                before = count
-                slot, count = enter(
-                    np.int64(rows.neighbours[entry]), count, found.vertices, found.words, found.slots
-                )
-                if count > before:
-                    tentative[slot] = none
-                if longer < tentative[slot]:
-                    tentative[slot] = longer
-                    if longer < kept:
-                        further, further_slot, kept, kept_slot = kept, kept_slot, longer, np.int64(slot)
-                    else:
-                        further, further_slot = longer, np.int64(slot)
-                    if further != none:
-                        size = push(heap, size, further, further_slot)
-    return count, distance, COMPLETE
+                other = np.uint64(rows.neighbours[entry])
+                number, count = number_of(other, count, none, found)
+                if longer < tentative[number]:
+                    tentative[number], queue[np.uint64(tail & last)] = longer, number
+                    tail += 1
+                    for target in targets:
+                        if np.uint64(target) == other:
+                            cutoff = min(cutoff, furthest_of(targets, count, none, found))
+    return np.int64(count)
 
 
 @compiled
 def by_distance(offsets, neighbours, weights, ends, limits, memory):
-    """Run Dijkstra's search in plain tuples: sources and targets; cutoff, none, and enough; the memory.
-
-    The distances of the vertices met, whose number is returned, replace the keys of the heap; the distance
-    that the search came to is behind them, and the way it ended is the last of the numbers.
-    """
-    (sources, targets), (words, numbers, values) = ends, memory
-    heap = Heap(values[SLOTS : SLOTS + ROOM], numbers[ITEMS_AT : ITEMS_AT + ROOM])
-    slots, vertices = numbers[:MAX_VERTICES], numbers[MAX_VERTICES:ITEMS_AT]
-    found = Found(words, values[:SLOTS], slots, vertices)
-    rows = CSR(offsets, neighbours, weights)
-    count, distance, ending = settle_nearest(rows, sources, targets, limits, heap, found)
-    for item in range(count):
-        heap.keys[item] = found.tentative[slots[item]]
-        words[slots[item]] = EMPTY
-    values[SLOTS + ROOM], numbers[ENDING_AT] = distance, ending
-    return count
+    """Search in plain tuples: sources and targets; limits; and numbers, vertices, distances and the queue."""
+    (sources, targets), (numbers, vertices, distances, queue), (cutoff, none, few, enough) = (
+        ends,
+        memory,
+        limits,
+    )
+    rows, limit = CSR(offsets, neighbours, weights), Limits(cutoff, none, few, enough)
+    return relax_in_turn(rows, sources, targets, limit, queue, Found(numbers, vertices, distances))
 
 
 def search_by_levels(rows, sources, cutoff):
@@ -191,42 +201,47 @@ def search_by_levels(rows, sources, cutoff):
 
 
 def search_by_distance(rows, sources, cutoff, targets=None):
-    """Dijkstra's search on the host as far as the table holds; weights are not negative, vertices distinct.
+    """Search on the host, if it ends soon; weights are not negative, vertices distinct.
 
-    Returns the vertices met, the distance that the search came to, and whether no other vertex is within
-    reach.  If one is, all those nearer than that distance have their final distance and no unknown
-    neighbours.  With targets, vertices further away than the furthest of these are left out.
+    Returns the vertices within reach, or ``None``.  With targets, vertices further away than the furthest of
+    these are left out.
     """
     targets = NO_TARGETS if targets is None else targets
     dtype = rows.weights.dtype
     if len(sources) > MAX_SOURCES or len(targets) > MAX_TARGETS:
-        return _start(sources, dtype)
-    per_met = WITH_TARGETS if len(targets) else VERTICES_PER_MET
-    limits = cutoff, dtype.type(unreached(dtype)), max(len(rows.offsets) // per_met, MIN_VERTICES)
-    memory = _, numbers, values = _memory(dtype)
-    count = by_distance(*rows, (sources, targets), limits, memory)
-    ending = int(numbers[ENDING_AT])
-    if ending == OVERFLOWED:
-        return _start(sources, dtype)
-    vertices, distances = numbers[MAX_VERTICES : MAX_VERTICES + count], values[SLOTS : SLOTS + count]
-    if len(targets) and ending == COMPLETE:
+        return None
+    enough = min(len(rows.weights) // tuning.CPU.paths_nearby, MAX_ENTRIES)
+    limits = cutoff, dtype.type(unreached(dtype)), tuning.CPU.paths_narrow, enough
+    vertices, distances, queue = _memory(dtype)
+    memory = _numbers(rows.n_vertices), vertices, distances, queue
+    count = by_distance(*rows.outgoing, (sources, targets), limits, memory)
+    if count == UNFINISHED:
+        return None
+    vertices, distances = vertices[:count], distances[:count]
+    if len(targets):
         is_target = np.isin(vertices, targets)
         if is_target.sum() == len(targets):
             near = distances <= distances[is_target].max()
             vertices, distances = vertices[near], distances[near]
-    return SparseDistances(vertices.copy(), distances.copy()), values[SLOTS + ROOM], ending == COMPLETE
+    return SparseDistances(vertices.astype(np.int64), distances.copy())
 
 
-def _start(sources, dtype):
-    return SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0), False
+def _numbers(n_vertices):
+    """Numbers of vertices, whose contents do not matter; those of graphs that are not huge are kept."""
+    numbers = _thread.__dict__.get("numbers", NO_NUMBERS)
+    if len(numbers) < n_vertices:
+        numbers = np.empty(n_vertices, np.uint32)
+        if numbers.nbytes <= KEPT_BYTES:
+            _thread.numbers = numbers
+    return numbers
 
 
 def _memory(dtype):
-    """The table and the memory of a search by distance, kept for each thread and type."""
+    """Vertices, distances and the queue of a search by distance, kept for each thread and type."""
     kept = _thread.__dict__.setdefault("memory", {})
     if dtype not in kept:
-        words, _ = _scratch()
-        kept[dtype] = words, np.empty(ENDING_AT + 1, np.int64), np.empty(SLOTS + ROOM + 1, dtype)
+        kinds = (np.uint64, NEAR_VERTICES), (dtype, NEAR_VERTICES), (np.uint64, NEAR_ROOM)
+        kept[dtype] = tuple(np.empty(size, kind) for kind, size in kinds)
     return kept[dtype]
 
 

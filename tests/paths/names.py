@@ -1,9 +1,10 @@
 """Names of methods for tests: those of a table, and ``auto`` twice, once where no graph counts as small."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest.mock import patch
 
-from edgewise.paths import csr
+from edgewise import tuning
 
 LARGE = "auto, no graph small"
 
@@ -14,7 +15,7 @@ def method_named(name):
     if name != LARGE:
         yield name
         return
-    with patch.object(csr, "FEW_ITEMS", -1):
+    with patch.object(tuning, "CPU", replace(tuning.CPU, paths_alone=0)):
         yield "auto"
 
 

@@ -12,7 +12,6 @@ import edgewise as ew
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS, all_pairs_shortest_paths
-from edgewise.paths.apsp.search import choose
 from edgewise.paths.result import unreached
 from tests.zoo import ZOO
 
@@ -316,15 +315,6 @@ def test_verifier_finds_what_is_wrong():
     assert result.verify(graph_of(shape, weights)) is result
     with pytest.raises(VerificationError, match="the distance from 0 to 1 is wrong"):
         result.verify(graph_of(shape, weights - 1))
-
-
-def test_auto_goes_by_size_density_and_weights():
-    assert choose(100_000, 600_000, "cpu", True, False, True) == "sssp"
-    assert choose(100_000, 600_000, "cpu", False, False, True) == "multi-source"
-    assert choose(100_000, 600_000, "cuda:0", False, False, True) == "sssp"
-    assert choose(100_000, 600_000, "cpu", True, True, True) == "johnson"
-    assert choose(4000, 4000 * 1000, "cpu", True, False, True) == "floyd-warshall"
-    assert choose(4000, 4000 * 1000, "cpu", True, False, False) == "sssp"
 
 
 @st.composite

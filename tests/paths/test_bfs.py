@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -11,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths import csr
 from edgewise.paths.bfs import METHODS, bfs
 from edgewise.paths.csr import adjacency_of
-from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
+from edgewise.paths.local_search import search_by_levels
 from edgewise.paths.result import Distances, SparseDistances
 from edgewise.paths.verification import oracle
 from tests.conftest import engine
@@ -34,7 +36,7 @@ NONE = 2**31 - 1
 
 @pytest.fixture
 def no_graph_is_small(monkeypatch):
-    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
 
 
 def names_for(directed):
@@ -201,8 +203,8 @@ def test_a_small_graph_is_searched_by_one_core(monkeypatch):
     vertices, sources, targets = LARGER["path"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     assert bfs(graph, 0).method == "top-down-sequential"
-    monkeypatch.setattr(csr, "FEW_ITEMS", vertices + 2 * len(sources) - 1)
-    assert bfs(graph, 0).method == LOCAL_SEARCH
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=vertices + 2 * len(sources)))
+    assert bfs(graph, 0).method == "top-down-sequential"
 
 
 @pytest.mark.interpreter
@@ -221,7 +223,7 @@ def test_a_dense_graph_is_searched_until_no_vertex_is_left(starts, directed):
 def test_a_small_search_leaves_the_rest_alone():
     graph = ew.Graph.from_edges([5, 6, 900], [6, 7, 901], n_vertices=1000)
     result = bfs(graph, 6)
-    assert result.method == LOCAL_SEARCH == "local-search"
+    assert result.method == "top-down-sequential"
     assert isinstance(result._distances, SparseDistances)
     assert (result.n_reached, result.eccentricity, result.sizes().tolist()) == (3, 1, [1, 2])
     assert result.to_frame().to_pydict() == {"id": [5, 6, 7], "distance": [1, 0, 1]}
@@ -324,7 +326,7 @@ def test_fewer_workers_use_the_memory_of_more(monkeypatch, n_workers):
 @pytest.mark.usefixtures("no_graph_is_small")
 def test_incoming_rows_are_made_for_those_who_look_back():
     graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
-    assert bfs(graph, 0).method == LOCAL_SEARCH
+    assert bfs(graph, 0).method == "top-down-sequential"
     assert not adjacency_of(graph).has_incoming
     assert bfs(graph, 2, method="direction-optimising").distances.tolist() == [NONE, NONE, 0]
     assert adjacency_of(graph).incoming.neighbours.tolist() == [0, 1]
@@ -459,7 +461,7 @@ def test_a_local_search_ends_with_its_targets():
     n = 30_000
     graph = ew.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n_vertices=n)
     near, far = ew.bfs(graph, 5, targets=[9, 2]), ew.bfs(graph, 5, targets=n - 1)
-    assert (near.method, near.n_reached, near.eccentricity) == (LOCAL_SEARCH, 9, 4)
+    assert (near.method, near.n_reached, near.eccentricity) == ("top-down-sequential", 9, 4)
     assert near.path_to(9) == [5, 6, 7, 8, 9] and near.distance_to(10) == np.inf
-    assert far.method != LOCAL_SEARCH and far.n_reached == n
+    assert far.method != "top-down-sequential" and far.n_reached == n
     assert ew.bfs(graph, 5, targets=9, cutoff=2).n_reached == 5

@@ -1,6 +1,7 @@
 """Every method on every engine finds the oracle's distances, on every type of weights."""
 
 import os
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.device import launch, loop, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
@@ -469,50 +471,42 @@ def test_larger_graphs_on_any_number_of_threads():
 
 @only_on_host
 def test_small_searches_stay_small(monkeypatch):
-    monkeypatch.setattr(sssp, "FEW_VERTICES", 0)
-    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     graph = weighted(ZOO["two cliques and a bridge"], np.int32, low=1)
     result = shortest_paths(graph, 0)
-    assert result.method == "local-search"
+    assert result.method == "near-far-sequential"
     assert isinstance(result._distances, SparseDistances)  # no array of all vertices was made
     assert result.n_reached == 10
     assert result.distances.tolist() == oracle(graph, [0], np.int32).tolist()
 
 
-@pytest.fixture(params=[0, sssp.FEW_VERTICES])
-def few_vertices(request, monkeypatch):
-    """Whether a local search begins with a hash table, as on large graphs, or with all distances."""
-    monkeypatch.setattr(sssp, "FEW_VERTICES", request.param)
-    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
-
-
 @only_on_host
-@pytest.mark.usefixtures("few_vertices")
-def test_searches_that_grow_are_handed_over():
+def test_searches_that_do_not_end_soon_are_left_to_all_cores(monkeypatch):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     path = np.arange(3999)
     graph = ew.Graph.from_edges(path, path + 1, weights=np.ones(3999, np.int32), n_vertices=4000)
     long = shortest_paths(graph, 0)
-    assert long.method == "local-search"  # two wait at a time
+    assert long.method == "near-far-sequential"  # two wait at a time
     assert long.distances.tolist() == list(range(4000))
-    assert shortest_paths(graph, 0, cutoff=30).method == "local-search"
-    assert shortest_paths(graph, 1000, targets=[1100]).method == "local-search"
+    assert shortest_paths(graph, 0, cutoff=30).method == "near-far-sequential"
+    assert shortest_paths(graph, 1000, targets=[1100]).method == "near-far-sequential"
     hub = ew.Graph.from_edges(
         np.zeros(3999, np.int64), path + 1, weights=np.ones(3999, np.int32), n_vertices=4000
     )
     assert shortest_paths(hub, 5).method == "delta-stepping"
-    assert shortest_paths(hub, 5, cutoff=0).method == "local-search"
-    one, other = np.triu_indices(100, 1)  # few vertices, many edges
+    assert shortest_paths(hub, 5, cutoff=0).method == "near-far-sequential"
+    one, other = np.triu_indices(200, 1)  # few vertices, many edges
     clique = ew.Graph.from_edges(one, other, weights=np.ones(len(one), np.int32))
     assert shortest_paths(clique, 0).method == "delta-stepping"
-    assert shortest_paths(clique, 0, targets=[7], cutoff=0).method == "local-search"
+    assert shortest_paths(clique, 0, targets=[7], cutoff=0).method == "near-far-sequential"
 
 
 @only_on_host
 def test_small_graphs_are_searched_by_one_core(monkeypatch):
     graph = large(n=2000, m=9000)
     n_items = graph.n_vertices + len(graph.neighbours)
-    for few, method in ((n_items, "near-far-sequential"), (n_items - 1, "delta-stepping")):
-        monkeypatch.setattr(csr, "FEW_ITEMS", few)
+    for few, method in ((n_items + 1, "near-far-sequential"), (n_items, "delta-stepping")):
+        monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=few))
         for targets in (None, [700, 800]):
             result = shortest_paths(graph, [5, 9], targets=targets)
             assert result.method == method
@@ -521,9 +515,9 @@ def test_small_graphs_are_searched_by_one_core(monkeypatch):
 
 
 @only_on_host
-@pytest.mark.usefixtures("few_vertices")
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
-def test_what_is_handed_over_is_final_or_searched_again(dtype):
+def test_searches_that_are_given_up_begin_again(dtype, monkeypatch):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     graph = large(n=6000, m=20000)
     graph = ew.Graph.from_edges(graph.sources, graph.targets, weights=graph.weights.astype(dtype))
     for asked in ({}, {"cutoff": 30}, {"targets": [17, 4000]}, {"targets": [17, 4000], "cutoff": 30}):
@@ -538,7 +532,7 @@ def test_what_is_handed_over_is_final_or_searched_again(dtype):
 def test_a_path_that_leads_to_a_wide_part(monkeypatch, delta):
     """The search along the path ends in the wide part, where vertices in no bin may be lowered again."""
     monkeypatch.setattr(delta_stepping, "width_for", lambda rows, n_workers: delta or 30)
-    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     draw = np.random.default_rng(3)
     n, path = 3000, np.arange(1000)
     ends = draw.integers(1000, n, (2, 5 * n))
@@ -596,7 +590,7 @@ def test_thin_graphs_get_fewer_workers(monkeypatch):
 
 @jit_only
 def test_searches_use_the_memory_of_the_last_one(monkeypatch):
-    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     graph = large()
     rows, expected = rows_in(graph), solve(graph, 0, method="dijkstra")
     for _ in range(2):

@@ -8,7 +8,7 @@ import pytest
 from edgewise.device import BlockWorker, Worker
 from edgewise.paths.block_queues import WORDS as SHARED
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import SparseDistances, unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.verification import oracle
 from tests import jitter
 
@@ -70,9 +70,7 @@ def distances_by_bins(seed, rows=None, width=2, **replaced):
     rows = graph() if rows is None else rows
     distances = runs.share(np.zeros(rows.n_vertices, np.int32))
     offers = delta_stepping.Offers(*map(runs.share, offers))
-    known = SparseDistances(np.zeros(1, np.int64), np.zeros(1, np.int32))
-    zero = np.int32(0)
-    query = delta_stepping.Query(known, zero, zero, False, np.empty(0, np.int64), 1 / width, NONE, 100)
+    query = delta_stepping.Query(np.zeros(1, np.int64), np.empty(0, np.int64), 1 / width, NONE, 100)
     status = np.zeros(2, np.int64)
     ended = runs.run(region, rows, distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None

@@ -7,6 +7,7 @@ all of it fits the cache.
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.method import check_device
@@ -15,8 +16,6 @@ from edgewise.paths.csr import adjacency_of
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
 
-#: Pairs for each entry up to which the matrix is closed, and vertices for which it always is.
-PAIRS_PER_ENTRY, FEW_VERTICES = 40, 128
 #: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.
 BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
 
@@ -32,7 +31,10 @@ def rows_of_a_block(height, width, dtype):
 
 def choose(n_vertices, n_entries, device, weighted, signed, all_sources):
     """Name of the method that ``auto`` takes; ``signed``: a weight is negative."""
-    dense = n_vertices <= FEW_VERTICES or n_entries * PAIRS_PER_ENTRY > n_vertices * n_vertices
+    few, most = tuning.GPU.paths_matrix, tuning.GPU.paths_pairs
+    if device == "cpu":
+        few, most = tuning.CPU.paths_matrix, tuning.CPU.paths_pairs
+    dense = n_vertices < few or n_vertices * n_vertices < most * n_entries
     if not weighted and device == "cpu":
         return "multi-source"
     if all_sources and dense:

@@ -17,7 +17,7 @@ from edgewise.method import Driver, Option, check_device, check_graph, check_met
 from edgewise.paths.bfs.level_synchronous import level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of
-from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
+from edgewise.paths.local_search import search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
 
@@ -179,7 +179,10 @@ def _up_to(targets, distances):
 def _auto(rows, ends, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found.
 
-    ``ends`` are the sources, and the targets or ``None``.
+    ``ends`` are the sources, and the targets or ``None``.  On a GPU ``cooperative`` searches, or without a
+    cutoff the method for which the graph is prepared.  On the CPU ``top-down-sequential`` searches a small
+    graph, and begins to search a larger one; if that comes to no end soon, ``direction-optimising`` continues
+    after the last complete level where the rows of incoming edges are there, and ``top-down`` where not.
     """
     sources, targets = ends
     if device != "cpu":
@@ -190,7 +193,7 @@ def _auto(rows, ends, cutoff, device):
     start = perf_counter()
     known, level, complete = search_by_levels(rows.outgoing, sources, cutoff)
     if complete or (targets is not None and np.isin(targets, known.vertices).all()):
-        return LOCAL_SEARCH, perf_counter() - start, known
+        return "top-down-sequential", perf_counter() - start, known
     pulls = rows.symmetric or rows.prepared
     name, incoming = ("direction-optimising", rows.incoming) if pulls else ("top-down", None)
     dense = level_synchronous(rows, incoming, known, level, cutoff)

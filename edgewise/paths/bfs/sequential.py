@@ -4,6 +4,8 @@ Vertices wait in one queue in the order of their distances (Moore 1959).  Whethe
 good as random, and a branch that is predicted wrongly takes longer than an entry.  So every neighbour is
 written to the end of the queue, and the end moves on only behind a new one.
 
+In a graph that is not small a search begins with a small table (:mod:`edgewise.paths.local_search`).
+
 Most vertices of a dense graph are in the last levels, and their rows hold nothing new.  They are not read if
 every vertex that has a row has been reached; where all edges lead both ways, no other vertex can be.
 
@@ -13,6 +15,7 @@ Moore, "The shortest path through a maze" (1959).
 import numpy as np
 
 from edgewise.device import compiled
+from edgewise.paths.local_search import search_by_levels
 from edgewise.paths.result import unreached
 from edgewise.primitives import filled
 
@@ -53,6 +56,10 @@ def search(offsets, neighbours, distances, none, cutoff, queue, sources, count_r
 
 def top_down_sequential(rows, sources, cutoff):
     """Search on one core."""
+    if not rows.is_small:
+        found, _, complete = search_by_levels(rows.outgoing, sources, cutoff)
+        if complete:
+            return found
     none, n_entries = unreached(np.int32), len(rows.neighbours)
     distances = filled(rows.n_vertices, none, np.int32)
     queue = np.empty(rows.n_vertices + 1, rows.neighbours.dtype)

@@ -21,16 +21,13 @@ from edgewise.errors import OptionError, argument
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
+from edgewise.paths.local_search import search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
-from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
 from edgewise.paths.sssp.weights import (
     edge_at,
-    just_beyond,
     limit_in,
-    past_the_end,
     rows_in,
     type_named,
     wider_than,
@@ -39,9 +36,6 @@ from edgewise.primitives import count
 from edgewise.weights import WeightOptions, takes_weight
 
 __all__ = ["METHODS", "shortest_paths"]
-
-#: Vertices of a graph up to which the distances of all are set up at once, in ten microseconds.
-FEW_VERTICES = 1 << 17
 
 METHODS = {
     "harish": PathMethod(
@@ -76,9 +70,10 @@ METHODS = {
     "near-far-sequential": PathMethod(
         Driver("edgewise.paths.sssp.sequential:near_far_sequential"),
         "the same on one core, by a threshold that fits what is waiting",
-        "after Davidson et al. 2014",
+        "Moore 1959; after Davidson et al. 2014",
         weights="not negative",
         devices=("cpu",),
+        stops_at_targets=True,
     ),
     "dijkstra": PathMethod(
         Driver("edgewise.paths.sssp.dijkstra:dijkstra"),
@@ -149,8 +144,7 @@ def shortest_paths(
     Returns
     -------
     Distances
-        Its ``method`` is the one that ran; with ``"auto"``, on the CPU, this is ``"local-search"`` where the
-        search of a graph that is not small reached few vertices, or came to few at a time.
+        Its ``method`` is the one that ran.
 
     Raises
     ------
@@ -192,10 +186,7 @@ def shortest_paths(
 
 
 class _Search(NamedTuple):
-    """What was given: vertex numbers, the cutoff, whether a type, the method's options, and the device.
-
-    ``known`` is what a local search has found in the type of the weights.
-    """
+    """What was given: vertex numbers, the cutoff, whether a type, the method's options, and the device."""
 
     sources: np.ndarray
     targets: np.ndarray | None
@@ -203,64 +194,42 @@ class _Search(NamedTuple):
     has_dtype: bool
     options: SSSPOptions
     device: str
-    known: Known | None = None
 
 
 def _run(graph, rows, method, search):
     """Search with a method, or the best one; return its name, its seconds, its rows and the distances."""
-    name = method
-    if method == "auto" and rows.spread.least < 0:
-        name = "bellman-ford"
-    elif method == "auto" and search.device == "cpu" and rows.is_small:
-        name = "near-far-sequential"
-    elif method == "auto" and search.device == "cpu":
-        start = perf_counter()
-        distances, known = _search_locally(rows, search)
-        if distances is not None:
-            return LOCAL_SEARCH, perf_counter() - start, rows, distances
-        name, search = "delta-stepping", search._replace(known=known)
-    elif method == "auto":
-        name = rows.prepared if rows.prepared and search.cutoff is None else "near-far"
-    seconds, distances, overflowed = _run_method(graph, rows, name, search)
-    if overflowed:
-        rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
-        return _run(graph, rows, method, search._replace(known=None))
-    return name, seconds, rows, distances
-
-
-def _search_locally(rows, search):
-    """Search where few vertices are within reach, or few wait at a time: distances, or what is known."""
-    dtype = rows.weights.dtype
-    limit = limit_in(search.cutoff, dtype)
-    if search.targets is None and rows.n_vertices <= FEW_VERTICES:
-        known, reached, zeros = None, dtype.type(0), np.zeros(len(search.sources), dtype)
-        met, n_waiting = SparseDistances(search.sources, zeros), len(zeros)
-    else:
-        met, reached, complete = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
-        if complete:
-            return met, None
-        known, n_waiting = Known(met, reached, None, reached), count(met.values >= reached)
-    if search.targets is not None or n_waiting > ROOM:
-        return None, known
-    none = unreached(dtype) if search.cutoff is None else just_beyond(limit)
-    distances, known = search_narrow(rows, met, reached, none)
-    if known is not None or past_the_end(rows, distances, limit):
-        return None, known
-    if search.cutoff is not None:
-        distances[distances == none] = unreached(dtype)
-    return distances, None
-
-
-def _run_method(graph, rows, method, search):
-    """Run a method; return its seconds, the distances, and whether one passed the end of its type."""
     arrays.synchronize(search.device)
-    start = perf_counter()
+    start, name, found = perf_counter(), method, None
+    if method == "auto":
+        name, found = _auto(rows, search)
     try:
-        distances, overflowed = _distances(METHODS[method], rows, search)
+        distances, overflowed = (found, False) if found else _distances(METHODS[name], rows, search)
     except NegativeCycle as cycle:
         raise cycle.named(graph) from None
+    if overflowed:
+        rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
+        return _run(graph, rows, method, search)
     arrays.synchronize(search.device)
-    return perf_counter() - start, distances, overflowed
+    return name, perf_counter() - start, rows, distances
+
+
+def _auto(rows, search):
+    """Name of the method that ``auto`` takes, and what that has found if it has searched already.
+
+    ``bellman-ford`` takes negative weights.  On a GPU others are left to ``near-far``, or without a cutoff to
+    the method for which the graph is prepared.  On the CPU ``near-far-sequential`` searches a small graph,
+    and a larger one if that ends soon: where few vertices are within reach, or few wait at a time, or targets
+    are near.  ``delta-stepping`` searches the others.
+    """
+    if rows.spread.least < 0:
+        return "bellman-ford", None
+    if search.device != "cpu":
+        return rows.prepared if rows.prepared and search.cutoff is None else "near-far", None
+    found = None
+    if not rows.is_small:
+        limit = limit_in(search.cutoff, rows.weights.dtype)
+        found = search_by_distance(rows, search.sources, limit, search.targets)
+    return "near-far-sequential" if rows.is_small or found else "delta-stepping", found
 
 
 def _distances(method, rows, search):
@@ -268,12 +237,10 @@ def _distances(method, rows, search):
     targets, options = search.targets, search.options
     if method.stops_at_targets and targets is not None:
         options = {**options, "targets": targets}
-    if search.known is not None:
-        options = {**options, "known": search.known}
     limit = limit_in(search.cutoff, rows.weights.dtype)
     with np.errstate(over="ignore"):
         distances, overflowed = method.run(rows, search.sources, limit, **options)
-    if targets is None:
+    if targets is None or isinstance(distances, SparseDistances):
         return distances, overflowed
     none, furthest = unreached(distances.dtype), distances[arrays.move(targets, arrays.device_of(distances))]
     if not count(furthest == none):

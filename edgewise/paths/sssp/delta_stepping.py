@@ -35,7 +35,7 @@ from edgewise.device import barrier_wait, device, fetch_add, fetch_max, fetch_mi
 from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR, workers_for
-from edgewise.paths.result import SparseDistances, unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.bins import (
     CHUNK,
     EXHAUSTED,
@@ -54,7 +54,6 @@ from edgewise.paths.sssp.bins import (
     push_to_bin,
     release,
 )
-from edgewise.paths.sssp.narrow import Known
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree: in graphs with hubs, whose ends of entries
@@ -186,16 +185,11 @@ def take_piece(offers, owner, pieces, n_workers):
 class Query(NamedTuple):
     """What is searched for, and the scale of the bins.
 
-    ``met``, ``reached`` and ``furthest`` are those of :class:`~edgewise.paths.sssp.narrow.Known`, and
-    ``has_distances`` whether its distances are given; ``targets`` is an (t,) int64 array, ``scale`` is one
-    over delta, a float, ``none`` is the least distance that does not count, and ``least_work`` the vertices
-    that a worker should process in a round.
+    ``sources`` and ``targets`` are int64 arrays, ``scale`` is one over delta, a float, ``none`` is the least
+    distance that does not count, and ``least_work`` the vertices that a worker should process in a round.
     """
 
-    met: SparseDistances
-    reached: Any
-    furthest: Any
-    has_distances: bool
+    sources: Any
     targets: Any
     scale: float
     none: Any
@@ -340,31 +334,21 @@ def further(horizon, limit):
     return max(horizon, limit)
 
 
-@device
-def enter_met(query, current, distances, bins):
-    """Enter the vertices that have been met, and those that are not final into bins."""
-    met = query.met
-    for item in range(len(met.vertices)):
-        vertex, distance = met.vertices[item], met.values[item]
-        distances[vertex] = distance
-        if distance >= query.reached:
-            push_to_bin(bins, current, bin_of(distance, query.scale), vertex)
-
-
 @parallel_region
 def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     """Run a whole search; all workers read the same offers and therefore make the same decisions."""
     n, bins, targets = len(distances), bins_of(worker, all_bins), query.targets
-    if not query.has_distances:
-        for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
-            distances[vertex] = query.none
-    current = bin_of(query.reached, query.scale)
+    for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
+        distances[vertex] = query.none
+    current = np.int64(0)
     barrier_wait(worker)
     if worker.id == 0:
-        enter_met(query, current, distances, bins)
+        for source in query.sources:
+            distances[source] = 0
+            push_to_bin(bins, current, current, source)
     side, settled, span, processed, alone = 0, 0, 1, np.int64(0), True
     before, before_last = np.int64(NO_CHUNK), np.int64(NO_CHUNK)
-    horizon = bin_of(query.furthest, query.scale) + 1  # known vertices are in no bin unless they wait
+    horizon = np.int64(1)
     while True:
         offers = offers_of(all_offers, side)
         number, first, last = publish(bins, current, processed, offers, worker)
@@ -401,22 +385,15 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
         status[TOO_FEW] = now.bin == OUT_OF_CHUNKS
 
 
-def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
-    """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given.
-
-    ``known`` is what a local search has found.
-    """
+def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
+    """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given."""
     dtype, n = rows.weights.dtype, rows.n_vertices
     n_workers = 1 if n + len(rows.weights) < LITTLE else workers_for(rows)
     scale = 1 / (width_for(rows, n_workers) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
-    zero = dtype.type(0)
-    nothing = Known(SparseDistances(sources, np.zeros(len(sources), dtype)), zero, None, zero)
-    met, reached, distances, furthest = known or nothing
-    least = least_work(rows, n_workers)
-    query = Query(met, reached, furthest, distances is not None, targets, scale, none, least)
-    distances = np.empty(n, dtype) if distances is None else distances
+    query = Query(sources, targets, scale, none, least_work(rows, n_workers))
+    distances = np.empty(n, dtype)
     index_type = rows.neighbours.dtype
     bins, offers = rows.borrow("delta-stepping", n_workers) or scratch(
         n_workers, chunks_for(n, n_workers), index_type
@@ -426,7 +403,6 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
         if not status[TOO_FEW]:
             break
         bins, offers = scratch(n_workers, 2 * (len(bins.next_chunk) // n_workers), index_type)
-        query = query._replace(met=nothing.met, reached=zero, has_distances=False)
     rows.keep("delta-stepping", n_workers, bins, offers)
     if none != unreached(dtype):
         distances[distances == none] = unreached(dtype)

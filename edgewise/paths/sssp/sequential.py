@@ -1,5 +1,8 @@
 """Near-far on one core, for small graphs: the search is over before other cores would have joined in.
 
+In a larger graph all pending vertices are near at first, and the search keeps what it meets in a sparse set
+(:mod:`edgewise.paths.local_search`).  If it does not end soon, it begins again.
+
 Vertices whose distance was lowered are *pending*.  Those up to a threshold, the near ones, wait in a queue,
 and their edges are relaxed in turn.  The others are in a pile.  When the queue is empty, the threshold rises,
 and what is near now moves from the pile to the queue.  The new threshold is one and a half times as far above
@@ -23,6 +26,7 @@ import numpy as np
 from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.local_search import search_by_distance
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 from edgewise.primitives import filled
@@ -115,8 +119,14 @@ def search(graph, distances, pending, sources):
                     places[other] = IN_QUEUE if near else IN_PILE
 
 
-def near_far_sequential(rows, sources, cutoff):
-    """Search on one core."""
+def near_far_sequential(rows, sources, cutoff, targets=None):
+    """Search on one core, up to the furthest of the ``targets``, (t,) int64, if that is near."""
+    found = None if rows.is_small else search_by_distance(rows, sources, cutoff, targets)
+    return search_all(rows, sources, cutoff) if found is None else (found, False)
+
+
+def search_all(rows, sources, cutoff):
+    """Search all vertices."""
     n, dtype, none = rows.n_vertices, rows.weights.dtype, just_beyond(cutoff)
     (pending,) = rows.borrow("sequential", 1) or (_memory(n, rows.neighbours.dtype),)
     distances = filled(n, none, dtype)

@@ -9,18 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import Adjacency
 from edgewise.paths.sssp.hierarchy.elimination import fits, hierarchy_of
 from edgewise.paths.sssp.near_far import fitting, search_by_thresholds
-from edgewise.paths.sssp.sequential import near_far_sequential
+from edgewise.paths.sssp.sequential import search_all
 from edgewise.paths.sssp.weights import past_the_end
 
 #: Threads per block of the sweep, one block for each multiprocessor.
 THREADS = 1024
-#: Part of the vertices that may be left to the core of a hierarchy that saves time.
-MOST_CORE = 0.3
 
 
 @device
@@ -72,7 +71,7 @@ def prepare(rows):
     """Make a hierarchy for later searches, if one saves time."""
     if may_save_time(rows):
         made = rows.hierarchy or _made(rows)
-        if made.hierarchy.core_size <= MOST_CORE * rows.n_vertices:
+        if made.hierarchy.core_size <= tuning.GPU.paths_core * rows.n_vertices:
             rows.hierarchy, rows.prepared = made, "contraction-hierarchy"
 
 
@@ -104,7 +103,7 @@ def search(kept, sources, cutoff):
     where = arrays.device_of(hierarchy.ranks)
     if where == "cpu":
         ranks = hierarchy.ranks[sources].astype(np.int64)
-        by_rank, _ = near_far_sequential(upward, ranks, cutoff)
+        by_rank, _ = search_all(upward, ranks, cutoff)
     else:
         by_rank = search_by_thresholds(upward, sources, cutoff, delta, hierarchy.ranks)
     distances = arrays.empty(len(by_rank), by_rank.dtype, where)
