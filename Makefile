@@ -15,8 +15,8 @@ DEMO = demo
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
-# The commands come after what they run, whose kernels they find.
-HALF = tests/paths tests/cycles tests/experiments tests/partitions tests/command
+# Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
+HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/command
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 

@@ -181,6 +181,14 @@ def filled(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def filled_by_numba(tmp_path_factory):
+    """A folder with the kernels of one process, written by Numba's own cache."""
+    folder = tmp_path_factory.mktemp("kernels") / "public"
+    numbers(process(folder, EDGEWISE_PUBLIC_ONLY="1"))
+    return folder
+
+
 @compiling
 @pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
 def test_a_read_only_folder_serves_what_it_has(tmp_path, filled):
@@ -218,9 +226,9 @@ def test_damaged_files_are_compiled_again(tmp_path, filled):
 
 
 @compiling
-def test_damaged_files_of_numba_itself_are_compiled_again(tmp_path):
+def test_damaged_files_of_numba_itself_are_compiled_again(tmp_path, filled_by_numba):
     settings, folder = {"EDGEWISE_PUBLIC_ONLY": "1", "EDGEWISE_QUIET": "1"}, tmp_path / "public"
-    numbers(process(folder, **settings))
+    shutil.copytree(filled_by_numba, folder)
     assert numbers(process(folder, **settings))[1:3] == [3, 0]
     paths = sorted(folder.rglob("*.nb[ci]"))
     for path in paths[::2]:
@@ -246,10 +254,10 @@ class Planted:
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files of others")
 @pytest.mark.parametrize("public_only", ["0", "1"])
 @pytest.mark.parametrize("level", ["file", "version", "root"])
-def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path):
+def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path, filled, filled_by_numba):
     ran, folder = tmp_path / "ran", tmp_path / "shared"
     settings = {"EDGEWISE_PUBLIC_ONLY": public_only}
-    numbers(process(folder, **settings))
+    shutil.copytree(filled_by_numba if public_only == "1" else filled, folder)
     content = pickle.dumps(Planted(ran))
     for path in [*folder.rglob("*.nbi"), *folder.rglob("*.nbc")]:
         name = os.fspath(path.relative_to(next((folder / "kernels").iterdir())))
