@@ -65,6 +65,12 @@ def passes_filter(vertex, facts, share):
 
 
 @device
+def may_give(part, search):
+    """Whether a part is heavy enough to give vertices in a free iteration."""
+    return search.loads[part] >= search.least[part]
+
+
+@device
 def _propose(first, end, facts, search, turn):
     """List the candidates among some of the active vertices, and those that stay active."""
     found, kept = np.int64(0), np.int64(0)
@@ -73,7 +79,7 @@ def _propose(first, end, facts, search, turn):
         lists = fact(facts, vertex, LISTS) & ~CANDIDATE
         if passes_filter(vertex, facts, turn.share):
             kept += 1
-            if fact(facts, vertex, MOVED_IN) != turn.number - 1:
+            if fact(facts, vertex, MOVED_IN) != turn.number - 1 and may_give(search.part[vertex], search):
                 note(facts, vertex, GAIN, fact(facts, vertex, LINK) - fact(facts, vertex, OWN))
                 lists |= CANDIDATE
                 found += 1

@@ -42,6 +42,19 @@ def loads_of(sizes, part, k):
     return arrays.move(part_weights(sizes, part, k), "cpu")
 
 
+def least_of(limits, total):
+    """Weights that are as far below even shares as the limits of the parts are above them, (k,) int64.
+
+    They are on the device of the limits, and negative if parts may weigh more than two shares.
+
+    Examples
+    --------
+    >>> least_of(np.array([103, 103]), 200).tolist(), least_of(np.array([20, 40]), 20).tolist()
+    ([97, 97], [-6, -13])
+    """
+    return (limits * (2 * total / sum(limits.tolist()) - 1)).astype(np.int64)
+
+
 def imbalance_of(weights):
     """Largest weight of a part over that of an even share, less 1; 0 if there is no weight.
 

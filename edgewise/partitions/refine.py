@@ -8,6 +8,7 @@ A *free* iteration moves vertices without regard to the balance:
   their gains.  Those whose move then does not make the cut larger are moved; also a move without gain is,
   which lets the boundary drift into better places.
 * Vertices that have moved are locked in the next iteration.
+* A part that is further below an even share than its limit is above it gives no vertices.
 
 If a part has become too heavy, the next iteration is one of :mod:`~edgewise.partitions.balance`, unless it is
 too heavy by little and has been so for few iterations: what such an iteration moves, the next free one often
@@ -32,7 +33,7 @@ from edgewise.partitions.facts import LISTS, fact, new_facts, note
 from edgewise.partitions.iteration import iterate, joins_border, passes_filter
 from edgewise.partitions.iterations import run_iterations
 from edgewise.partitions.levels import salt_of, seed_salt
-from edgewise.partitions.loads import part_weights
+from edgewise.partitions.loads import least_of, part_weights
 from edgewise.partitions.presets import MOST_STEPS
 from edgewise.partitions.progress import (
     MOST_WEAK,
@@ -130,7 +131,8 @@ class Refinement:
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
         self.items, self.work = items_of(where), 1 + len(level.neighbours) // max(n, 1) // LONG_ROW
-        given = part.copy(), part_weights(level.sizes, part, k), limits
+        loads = part_weights(level.sizes, part, k)
+        given = part.copy(), loads, limits, least_of(limits, int(loads.sum()))
         lists = (arrays.empty(n, np.int64, where) for _ in range(8))  # from listed to spare
         self.search = Search._make([*given, *lists, arrays.zeros(COUNTERS, np.int64, where)])
         none = arrays.empty(0, level.neighbours.dtype, where)

@@ -26,8 +26,9 @@ class Search(NamedTuple):
     Attributes
     ----------
     part : (n,) index array
-    loads, limits : (k,) int64 arrays
-        Weight of each part, and its largest weight.
+    loads, limits, least : (k,) int64 arrays
+        Weight of each part, its largest weight, and the weight below which it gives no vertices in a free
+        iteration.
     listed : (n,) int64 array
         The candidates.
     net : (n,) int64 array
@@ -53,6 +54,7 @@ class Search(NamedTuple):
     part: Any
     loads: Any
     limits: Any
+    least: Any
     listed: Any
     net: Any
     moves: Any
@@ -71,6 +73,7 @@ def with_lists_exchanged(search):
         search.part,
         search.loads,
         search.limits,
+        search.least,
         search.listed,
         search.net,
         search.moves,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.device.target import INTERPRETED
 from edgewise.errors import FileError, GraphError, OptionError
 
 pytestmark = pytest.mark.interpreter
@@ -332,6 +333,17 @@ def test_part_mesh():
 def test_part_mesh_refuses(cells, more, match):
     with pytest.raises((GraphError, OptionError), match=match):
         ew.part_mesh(**{"n_parts": 2, "connectivity": cells} | more)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="takes a minute in the interpreter")
+@pytest.mark.parametrize("gtype", ["nodal", "dual"])
+def test_parts_of_a_mesh_have_their_shares(gtype):
+    """Elements and nodes are within a tenth of the shares, as the tests of pymetis ask of METIS."""
+    corners = [71 * y + x for y in range(50) for x in range(70)]
+    cells = [[c, c + 1, c + 72, c + 71] for c in corners]
+    found, shares = ew.part_mesh(4, cells, tpwgts=[1, 2, 3, 4], gtype=gtype), np.arange(1, 5) / 10
+    for parts in (found.element_part, found.vertex_part):
+        assert np.bincount(parts) / len(parts) == pytest.approx(shares, rel=0.1)
 
 
 @pytest.mark.parametrize("ncommon", [1, 2, 3])

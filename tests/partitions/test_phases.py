@@ -314,6 +314,21 @@ def test_a_rebalance_keeps_the_lists():
         assert job.excess == (loads - limits).max()
 
 
+@simulator
+def test_light_parts_give_no_vertices():
+    """A part gives vertices in a free iteration if it has its least weight."""
+    level = dense()
+    part, total = (np.arange(64) % 5 // 2).astype(np.uint32), int(level.sizes.sum())
+    loads = np.bincount(part, level.sizes).astype(int)
+    for most, givers in ((2 * total // 3 - loads[2] - 1, {0, 1}), (2 * total // 3 - loads[2], {0, 1, 2})):
+        here, limits = arrays.move(part, DEVICE), arrays.move(np.full(3, most), DEVICE)
+        job = Refinement(with_rows(moved(level, DEVICE)), here, limits, Settings())
+        assert set(arrays.move(job.search.least, "cpu").tolist()) == {loads[2] + (len(givers) == 2)}
+        move_once(job)
+        now = arrays.move(job.search.part, "cpu")
+        assert set(part[now != part].tolist()) == givers
+
+
 def ratings_in(words):
     """Totals to the own labels, strongest labels, and totals to these, on the host."""
     words = arrays.move(words, "cpu").reshape(-1, WORDS)

@@ -15,7 +15,7 @@ SHORTS, INTS, LONGS = np.zeros(4, np.uint32), np.zeros(4, np.int32), np.zeros(4,
 LEVEL = Level(LONGS, SHORTS, INTS, LONGS, SHORTS)
 RULE = matching.Rule(4, 5, 0)
 MOVES = gain_ranges.Moves(LONGS, INTS, LONGS, LONGS, INTS, LONGS)
-SEARCH = Search(SHORTS, *(LONGS,) * 11)
+SEARCH = Search(SHORTS, *(LONGS,) * (len(Search._fields) - 1))
 #: Kernels and their arguments; a region has those of its barrier first.
 LOOPS = (
     (matching.find_candidates.cuda, (INTS, LEVEL, SHORTS, RULE, LONGS)),
