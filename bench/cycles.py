@@ -25,7 +25,7 @@ import numpy as np
 import record
 
 import edgewise as ew
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.counting.triangles import count_whole, triangle_counts
 from edgewise.device import threads as thread_count
 from edgewise.graph import Graph

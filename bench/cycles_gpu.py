@@ -20,7 +20,7 @@ from components import event_times, wall
 
 import edgewise as ew
 from edgewise.cycles import METHODS
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.counting.wedges import wedges_of
 from edgewise.cycles.planning import choose, heaviest_first
 

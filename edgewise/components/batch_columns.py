@@ -12,10 +12,18 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, is_utf8, value_type, without_views
-from edgewise.ingest.columns import KINDS, TYPED, as_column, is_arrow, is_null, is_object_array, unmasked
+from edgewise.ingest.columns import (
+    KINDS,
+    TYPED,
+    as_column,
+    host_column,
+    is_arrow,
+    is_null,
+    is_object_array,
+    unmasked,
+)
 from edgewise.ingest.id_types import (
     are_comparable,
-    as_ordered_bytes,
     describe,
     is_integer_column,
     is_plain,
@@ -23,7 +31,7 @@ from edgewise.ingest.id_types import (
     plain_type,
     to_plain,
 )
-from edgewise.ingest.ids import host_column
+from edgewise.ingest.ordered_bytes import as_ordered_bytes
 from edgewise.method import is_number
 
 #: Attributes of arrays of other libraries, which NumPy would copy or reject.

@@ -17,7 +17,8 @@ import numpy as np
 
 from edgewise.cycles import planning
 from edgewise.cycles.by_workers import count_by_workers, device_of_workers
-from edgewise.cycles.counting.ranked import by_vertex, check_undirected, ranked_of
+from edgewise.cycles.counting.ranked import by_vertex, check_undirected
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
 from edgewise.cycles.planning import SCHEDULES
 from edgewise.cycles.result import Cycles

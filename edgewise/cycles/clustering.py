@@ -19,7 +19,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.cycles import cycle_counts
 from edgewise.cycles.counting.on_edges import edge_triangles
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.result import Cycles, exact_sum
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError

@@ -49,7 +49,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.cycles.counting.ranked import Ranked, ranked_of
+from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.search.two_core import add_step, count_walks, peeled
 from edgewise.device import arrays, each, streams, threads
 from edgewise.errors import GraphError, OptionError, argument, one_of

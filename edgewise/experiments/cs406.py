@@ -20,7 +20,7 @@ import numpy as np
 
 import edgewise
 from edgewise.cycles import METHODS, SCHEDULES, cycle_counts
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.planning import Job, Plan, Tasks, count_tasks, parse, seconds_of
 from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS

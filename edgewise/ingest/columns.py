@@ -252,7 +252,6 @@ def _of_decimals(values, name):
 def _of_tuples(values, name):
     """Tuples of one length as an Arrow array."""
     from edgewise.ingest.arrow import arrow_array
-    from edgewise.ingest.ids import host_column
     from edgewise.ingest.tuples import of_columns
 
     lengths = set(map(len, values))
@@ -263,6 +262,51 @@ def _of_tuples(values, name):
         raise GraphError(f"{held}; tuples that are ids have one length, 1 or more{hint}")
     columns = (host_column(list(part), f"{name}[][{at}]") for at, part in enumerate(zip(*values)))
     return of_columns([arrow_array(column) for column in columns])
+
+
+def id_column(values, name):
+    """A NumPy array of integers, or an Arrow array of another type of ids, out of a column of ids."""
+    import pyarrow as pa
+
+    from edgewise.ingest.arrow import is_text, value_type, with_plain_nulls
+    from edgewise.ingest.id_types import is_plain, plain_type, refusal
+
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "iu":
+        values = _arrow(values, name)
+    if isinstance(values, np.ndarray):
+        return values
+    values = with_plain_nulls(values)
+    check_no_nulls(values, name)
+    if is_text(values.type):
+        return values
+    if pa.types.is_null(value_type(values.type)):
+        return pa.array([], pa.string())
+    if pa.types.is_dictionary(values.type) and is_plain(values.type):
+        return id_column(values.cast(values.type.value_type), name)
+    if pa.types.is_integer(values.type):
+        return np.asarray(values)
+    if plain_type(values.type) is not None:
+        return values
+    if not len(values):
+        return pa.array([], pa.string())
+    raise GraphError(f"{name} hold {refusal(values.type)}")
+
+
+def _arrow(values, name):
+    """Arrow array of a NumPy array of strings or of Python objects."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values.astype(object) if values.dtype.kind == "T" else values)
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+        problem = f"{name} cannot be ids ({' '.join(str(error).split())})"
+        raise GraphError(f"{problem}; give integers only or strings only") from error
+
+
+def host_column(values, name):
+    """A column of ids on the host out of whatever the caller has: integers in NumPy, others in Arrow."""
+    values = as_column(values, name)
+    return id_column(arrays.move(values, "cpu") if hasattr(values, "dtype") else values, name)
 
 
 def is_null(value) -> bool:

@@ -42,7 +42,7 @@ def endpoints(sources, targets, n_vertices):
 def endpoints_among(known, sources, targets):
     """The same for endpoints among :class:`~edgewise.ingest.known_ids.KnownIds`."""
     from edgewise.ingest.arrow import arrow_array
-    from edgewise.ingest.ids import host_column
+    from edgewise.ingest.columns import host_column
 
     device = _device(as_column(sources, "sources"))
     ends = (sources, "sources"), (targets, "targets")
@@ -59,7 +59,7 @@ def endpoints_among(known, sources, targets):
 def ids_given(ids, n_vertices):
     """The ids of all vertices, as the caller gives them, as ids known beforehand."""
     from edgewise.ingest.arrow import arrow_array
-    from edgewise.ingest.ids import host_column
+    from edgewise.ingest.columns import host_column
     from edgewise.ingest.known_ids import known_ids
 
     if n_vertices is not None:

@@ -30,13 +30,12 @@ import numpy as np
 
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import arrow_array, is_text, is_utf8, numpy_array, value_type, without_views
+from edgewise.ingest.ordered_bytes import SIGN
 
 #: Digits that every int64 has room for as a decimal.
 MOST_DIGITS = 38
 #: Units of times, from the coarsest on.
 UNITS = ("s", "ms", "us", "ns")
-#: What an int64 is combined with, so that the order of its bytes is that of the numbers.
-SIGN = 1 << 63
 
 
 def is_plain(kind) -> bool:
@@ -263,7 +262,7 @@ def _storage(column):
     if is_tuple_type(kind):
         from edgewise.ingest.tuples import encoded
 
-        return encoded(column)
+        return encoded(column, _storage)
     if isinstance(kind, pa.BaseExtensionType):
         return _storage(column.storage)
     if is_plain(kind):
@@ -296,7 +295,7 @@ def _restored(ids, kind):
     if is_tuple_type(kind):
         from edgewise.ingest.tuples import decoded
 
-        return decoded(ids, kind)
+        return decoded(ids, kind, [plain_type(field.type) for field in kind.storage_type], _restored)
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, _restored(ids, kind.storage_type))
     ids = arrow_array(ids)
@@ -350,18 +349,6 @@ def as_text(column):
         return pa.chunked_array([as_text(chunk) for chunk in column.chunks], pa.large_string())
     values = _decoded(column).to_pylist()
     return pa.array([None if one is None else written(one) for one in values], pa.large_string())
-
-
-def as_ordered_bytes(column):
-    """Plain ids of Arrow as bytes of the same order."""
-    import pyarrow as pa
-
-    if is_text(column.type):
-        return column
-    numbers = numpy_array(column)
-    turned = numbers.astype(np.uint64) ^ np.uint64(SIGN if numbers.dtype.kind == "i" else 0)
-    buffers = [None, pa.py_buffer(turned.astype(">u8"))]
-    return pa.Array.from_buffers(pa.binary(8), len(turned), buffers).cast(pa.binary())
 
 
 def of_ordered_bytes(column, kind):

@@ -16,23 +16,24 @@ from edgewise.ingest.arrow import (
     BATCH_ROWS,
     ColumnNumbers,
     arrow_array,
-    is_text,
     is_utf8,
     numpy_array,
     value_type,
-    with_plain_nulls,
 )
-from edgewise.ingest.columns import as_column, check_no_nulls, is_arrow, kinds_of, unmasked
+from edgewise.ingest.columns import (
+    host_column,
+    id_column,
+    is_arrow,
+    kinds_of,
+    unmasked,
+)
 from edgewise.ingest.id_types import (
     describe,
     is_integer_column,
-    is_plain,
     is_tuple_type,
     joint_type,
     plain_columns,
     plain_ids,
-    plain_type,
-    refusal,
     restored,
     to_plain,
 )
@@ -54,7 +55,7 @@ def number(sources, targets):
     if hasattr(sources, "__cuda_array_interface__") or arrays.device_of(sources, targets) != "cpu":
         return _number_on_device(sources, targets)
     typed = is_arrow(sources) and is_arrow(targets)
-    columns = _column(sources, "sources"), _column(targets, "targets")
+    columns = id_column(sources, "sources"), id_column(targets, "targets")
     kind, (sources, targets) = plain_columns(columns, ("sources", "targets"))
     if kind is not None:
         _check_lengths(sources, targets)
@@ -133,48 +134,6 @@ def _without_plain_ids(sources, targets, ids):
     count = len(ids)
     plain = count == 0 or (int(ids[0]) == 0 and int(ids[-1]) == count - 1)
     return sources, targets, None if plain else ids, count
-
-
-def _column(values, name):
-    """A NumPy array of integers, or an Arrow array of another type of ids, out of a column of ids."""
-    import pyarrow as pa
-
-    if isinstance(values, np.ndarray) and values.dtype.kind not in "iu":
-        values = _arrow(values, name)
-    if isinstance(values, np.ndarray):
-        return values
-    values = with_plain_nulls(values)
-    check_no_nulls(values, name)
-    if is_text(values.type):
-        return values
-    if pa.types.is_null(value_type(values.type)):
-        return pa.array([], pa.string())
-    if pa.types.is_dictionary(values.type) and is_plain(values.type):
-        return _column(values.cast(values.type.value_type), name)
-    if pa.types.is_integer(values.type):
-        return np.asarray(values)
-    if plain_type(values.type) is not None:
-        return values
-    if not len(values):
-        return pa.array([], pa.string())
-    raise GraphError(f"{name} hold {refusal(values.type)}")
-
-
-def _arrow(values, name):
-    """Arrow array of a NumPy array of strings or of Python objects."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values.astype(object) if values.dtype.kind == "T" else values)
-    except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
-        problem = f"{name} cannot be ids ({' '.join(str(error).split())})"
-        raise GraphError(f"{problem}; give integers only or strings only") from error
-
-
-def host_column(values, name):
-    """A column of ids on the host out of whatever the caller has: integers in NumPy, others in Arrow."""
-    values = as_column(values, name)
-    return _column(arrays.move(values, "cpu") if hasattr(values, "dtype") else values, name)
 
 
 def ids_of_vertices(ids, n_vertices):

@@ -164,7 +164,7 @@ def _ids_of(nodes):
     """Nodes as external ids: int64, or an Arrow array."""
     import pyarrow as pa
 
-    from edgewise.ingest.ids import host_column
+    from edgewise.ingest.columns import host_column
 
     kinds = set(map(type, nodes))
     if kinds == {int}:

@@ -7,7 +7,7 @@ from edgewise.errors import OptionError, argument, one_of
 #: Functions that prepare a graph, by purpose; those of rooms above are imported when they are needed.
 PURPOSES = {
     "components": "edgewise.ingest.preparation:prepare_components",
-    "cycles": "edgewise.cycles.counting.ranked:prepare_cycles",
+    "cycles": "edgewise.cycles.counting.ranking:prepare_cycles",
     "searches": "edgewise.paths.preparation:prepare_searches",
 }
 

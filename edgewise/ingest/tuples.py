@@ -5,13 +5,14 @@ integer is eight bytes, the highest first, with its sign turned; strings end wit
 them is followed by 255.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, is_utf8
-from edgewise.ingest.id_types import SIGN, _restored, _storage, as_ordered_bytes, plain_type
+from edgewise.ingest.ordered_bytes import SIGN, as_ordered_bytes
 
 END, ZERO, ESCAPED = b"\0\0", b"\0", b"\0\xff"
 
@@ -57,15 +58,15 @@ def of_columns(columns: list[Any]) -> pa.ExtensionArray:
     return pa.ExtensionArray.from_storage(kind, storage)
 
 
-def encoded(array: pa.ExtensionArray) -> pa.Array:
-    """The bytes of tuples."""
+def encoded(array: pa.ExtensionArray, stored: Callable) -> pa.Array:
+    """The bytes of tuples; ``stored`` makes integers or strings of a column of their values."""
     import pyarrow.compute as pc
 
     if array.null_count:
         raise GraphError(f"tuple {array.is_null().index(True).as_py()} is null; drop such rows first")
     parts = []
     for column in array.storage.flatten():
-        column = _storage(column)
+        column = stored(column)
         if column.null_count:
             raise GraphError(f"a tuple has a null ({array[column.is_null().index(True).as_py()].as_py()!r})")
         if is_text(column.type):
@@ -76,11 +77,13 @@ def encoded(array: pa.ExtensionArray) -> pa.Array:
     return pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
 
 
-def decoded(ids: Any, kind: TupleType) -> pa.ExtensionArray:
-    """The tuples of a type, given their bytes."""
+def decoded(ids: Any, kind: TupleType, texts: list, restored: Callable) -> pa.ExtensionArray:
+    """The tuples of a type, given their bytes.
+
+    ``texts`` are the types as which values are numbered, and ``restored`` makes a column of a type of them.
+    """
     kinds = [field.type for field in kind.storage_type]
     plain: list[list] = [[] for _ in kinds]
-    texts = [plain_type(one) for one in kinds]
     for code in ids.to_pylist():
         position = 0
         for values, text in zip(plain, texts):
@@ -98,7 +101,7 @@ def decoded(ids: Any, kind: TupleType) -> pa.ExtensionArray:
         if is_utf8(text):
             column = column.cast(pa.large_string())
         column = column.cast(text) if column.type != text else column
-        columns.append(column if column.type == one else _restored(column, one))
+        columns.append(column if column.type == one else restored(column, one))
     return pa.ExtensionArray.from_storage(
         kind, pa.StructArray.from_arrays(columns, fields=list(kind.storage_type))
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
+from edgewise.paths.unreached import unreached
 from edgewise.primitives import count, filled
 from edgewise.result import Result, cached_array, counted
 
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
     from edgewise.ingest.frames import Frame, Kind
     from edgewise.paths.csr import Adjacency
-
-
-@cache
-def unreached(dtype):
-    """The distance where no path leads: the largest value of integers, infinity of floats."""
-    dtype = np.dtype(dtype)
-    return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
 
 
 class SparseDistances(NamedTuple):

@@ -19,7 +19,8 @@ import edgewise
 from edgewise.device import threads
 from edgewise.errors import EdgewiseError, OptionError, WorkerError
 from edgewise.workers.dask import check_version, worker_name
-from edgewise.workers.executors import Executor, threads_for
+from edgewise.workers.executors import Executor
+from edgewise.workers.machine import threads_for
 
 #: How often a call is tried, if it fails; calls that are submitted beforehand for each slot of the workers.
 TRIES, AHEAD = 2, 2

@@ -17,8 +17,8 @@ from typing import Any
 
 import edgewise
 from edgewise.errors import OptionError, WorkerError, argument
-from edgewise.workers.executors import machine_memory
 from edgewise.workers.local_cluster import local_cluster, not_started
+from edgewise.workers.machine import machine_memory
 
 #: Seconds to wait for a scheduler, for its first worker, and for another one when all are gone.
 PATIENCE, GONE = 30, 120

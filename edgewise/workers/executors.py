@@ -22,6 +22,7 @@ import numpy as np
 
 from edgewise.errors import OptionError, argument
 from edgewise.ownership import check_owner
+from edgewise.workers.machine import machine_memory
 
 
 class Executor(Protocol):
@@ -162,19 +163,6 @@ class Completed:
             raise StopIteration
         self.count -= 1
         return self.ended.get()
-
-
-def machine_memory() -> int:
-    """Memory of this machine, in bytes; 0 if the system does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 0
-
-
-def threads_for(sharing: int) -> int:
-    """Threads for each of the tasks that share the cores of this machine."""
-    return max(1, (os.cpu_count() or 1) // max(1, sharing))
 
 
 def executor_of(client: Any, device: str = "cpu") -> Executor:

@@ -7,7 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.counting import hexagons
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED

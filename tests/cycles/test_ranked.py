@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting.ranked import by_counting, ranked_of
+from edgewise.cycles.counting.ranked import by_counting
 from edgewise.cycles.counting.ranked_rows import rank_rows
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.ingest.csr import rows_from_edges

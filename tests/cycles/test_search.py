@@ -8,7 +8,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles import METHODS, planning
-from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
+from edgewise.cycles.counting.ranked import RankedCSR
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.search import dfs, probes, sampling, two_core
 from edgewise.cycles.search import enumerate as enumerating

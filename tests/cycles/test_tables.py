@@ -8,7 +8,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.counting import apex, pentagons, ranked_rows, squares, triangles, wedges
-from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
+from edgewise.cycles.counting.ranked import RankedCSR
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.verification import count_by_hand

@@ -9,7 +9,7 @@ import edgewise as ew
 from edgewise.cycles.counting import by_number, triangles
 from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import edge_triangles
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.counting.triangles import count_whole, triangle_counts
 from edgewise.cycles.planning import heaviest_first
 from edgewise.device import Worker, arrays

@@ -12,7 +12,7 @@ import edgewise as ew
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS, all_pairs_shortest_paths
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]

@@ -12,8 +12,8 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from edgewise.paths.block_queues import WORDS
 from edgewise.paths.csr import CSR, adjacency_of
-from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import rows_in
+from edgewise.paths.unreached import unreached
 from edgewise.paths.verification import oracle
 from tests import jitter
 from tests.zoo import ZOO

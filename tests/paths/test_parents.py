@@ -7,7 +7,7 @@ import edgewise as ew
 from edgewise.device import BlockWorker, arrays, launch
 from edgewise.paths import parents
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 from tests import jitter, lockstep
 from tests.conftest import engine
 

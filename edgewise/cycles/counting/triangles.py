@@ -28,14 +28,8 @@ import numpy as np
 
 from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
-from edgewise.cycles.counting.ranked import (
-    Ranked,
-    Rows,
-    by_vertex,
-    even_pieces,
-    first_from,
-    ranked_of,
-)
+from edgewise.cycles.counting.ranked import Ranked, Rows, by_vertex, even_pieces, first_from
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, task_prefetcher, vertex_of
 from edgewise.device import (
     arrays,

@@ -7,7 +7,8 @@ from typing import Unpack
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import check_undirected, ranked_of
+from edgewise.cycles.counting.ranked import check_undirected
+from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.result import CycleEstimate
 from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.device import arrays

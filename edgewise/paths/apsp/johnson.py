@@ -19,8 +19,8 @@ from edgewise.device import arrays, each, fetch_max
 from edgewise.paths.apsp.limits import always_fits, end_of, heaviest_of
 from edgewise.paths.apsp.vector_lanes import sssp
 from edgewise.paths.csr import CSR, Adjacency
-from edgewise.paths.result import unreached
 from edgewise.paths.sssp.bellman_ford import finish
+from edgewise.paths.unreached import unreached
 
 #: Bytes of shifted distances that are held at a time.
 BLOCK_BYTES = 1 << 28

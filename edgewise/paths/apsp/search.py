@@ -11,7 +11,7 @@ from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.method import check_device
-from edgewise.paths.apsp.floyd_warshall import NegativeDiagonal
+from edgewise.paths.apsp.matrix_method import NegativeDiagonal
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than

@@ -29,7 +29,7 @@ import numpy as np
 from edgewise.device import arrays, compiled, device, fetch_add, load, store
 from edgewise.paths.apsp.limits import ceiling_of, heaviest_of
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import any_less, lesser, of_bytes, wrapping_add, write
 

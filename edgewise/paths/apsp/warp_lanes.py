@@ -20,7 +20,7 @@ from edgewise.device import arrays, barrier_wait, device, fetch_max, load, paral
 from edgewise.device.warps import shuffle, warp_size
 from edgewise.paths.apsp.limits import always_fits, ceiling_of, end_of, heaviest_of, largest_of
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
 SOURCES = 128

@@ -19,7 +19,8 @@ from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
-from edgewise.paths.result import Distances, SparseDistances, unreached
+from edgewise.paths.result import Distances, SparseDistances
+from edgewise.paths.unreached import unreached
 
 __all__ = ["METHODS", "bfs"]
 

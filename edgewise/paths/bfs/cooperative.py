@@ -60,7 +60,7 @@ from edgewise.paths.block_queues import (
     room_for_pieces,
 )
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 
 #: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
 THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1

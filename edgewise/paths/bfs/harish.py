@@ -11,7 +11,7 @@ all costs are right.  Every round reads all flags, so a search costs the vertice
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 
 
 @each

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 
 #: Ways to take a step.
 PUSH, BITMAP_PUSH, PULL = 0, 1, 2

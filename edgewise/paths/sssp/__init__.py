@@ -23,7 +23,7 @@ from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
-from edgewise.paths.result import Distances, SparseDistances, unreached
+from edgewise.paths.result import Distances, SparseDistances
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import (
     edge_at,
@@ -32,6 +32,7 @@ from edgewise.paths.sssp.weights import (
     type_named,
     wider_than,
 )
+from edgewise.paths.unreached import unreached
 from edgewise.primitives import count
 from edgewise.weights import WeightOptions, takes_weight
 

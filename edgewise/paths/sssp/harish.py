@@ -13,8 +13,8 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_min
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import past_the_end
+from edgewise.paths.unreached import unreached
 
 
 @each

@@ -21,7 +21,7 @@ from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import OptionError
 from edgewise.paths.block_queues import APART, WORDS, add_block_sum
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.unreached import unreached
 from edgewise.primitives.mixing import mix
 
 #: Threads per block, one block for each multiprocessor.

@@ -1,0 +1,16 @@
+"""Memory and cores of this machine."""
+
+import os
+
+
+def machine_memory() -> int:
+    """Memory of this machine, in bytes; 0 if the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
+
+
+def threads_for(sharing: int) -> int:
+    """Threads for each of the tasks that share the cores of this machine."""
+    return max(1, (os.cpu_count() or 1) // max(1, sharing))
