@@ -27,7 +27,8 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from edgewise.device import cache, launch
-from edgewise.device.target import PUBLIC_ONLY, SIMULATED
+from edgewise.device.first_use import PUBLIC_ONLY
+from edgewise.device.target import SIMULATED
 
 #: Kernels with their argument types, by the name of the command; made by ``bench/usual_kernels.py``.
 USUAL = Path(__file__).with_name("usual_kernels.json")

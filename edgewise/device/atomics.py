@@ -6,7 +6,8 @@ and CUDA's atomic instructions.  Each operation returns the previous value.
 
 from threading import Lock
 
-from edgewise.device.target import SIMULATED, on_cpu_compiler, on_cuda
+from edgewise.device.first_use import on_cpu_compiler, on_cuda
+from edgewise.device.target import SIMULATED
 
 _lock = Lock()
 
@@ -69,7 +70,9 @@ def fence():
 
 
 def _register_on_cpu():
-    import edgewise.device.atomics_on_cpu  # noqa: F401
+    from edgewise.device.atomics_on_cpu import overload_atomics
+
+    overload_atomics(cas, load, store, fence, fetch_add, fetch_max, fetch_min, fetch_or)
 
 
 def _register_on_cuda():

@@ -4,7 +4,6 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from edgewise.device.atomics import cas, fence, fetch_add, fetch_max, fetch_min, fetch_or, load, store
 from edgewise.device.numba_internals import element_pointer
 from edgewise.device.target import overload_on_cpu
 
@@ -71,18 +70,20 @@ def _with_value(operation):
     return overloaded
 
 
-@overload_on_cpu(cas)
-def _cas_on_cpu(array, index, expected, value):
-    def swap(array, index, expected, value):
-        return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
+def overload_atomics(cas, load, store, fence, fetch_add, fetch_max, fetch_min, fetch_or):
+    """Give the operations of :mod:`~edgewise.device.atomics` to the CPU compiler."""
 
-    return swap
+    @overload_on_cpu(cas)
+    def _cas_on_cpu(array, index, expected, value):
+        def swap(array, index, expected, value):
+            return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
 
+        return swap
 
-overload_on_cpu(fence)(lambda: lambda: _cpu_fence())
-overload_on_cpu(load)(lambda array, index: lambda array, index: _cpu_load(array, np.intp(index)))
-overload_on_cpu(fetch_min)(_with_value(_read_modify_write("min", "umin", "fmin")))
-overload_on_cpu(fetch_max)(_with_value(_read_modify_write("max", "umax", "fmax")))
-overload_on_cpu(fetch_add)(_with_value(_read_modify_write("add", "add", "fadd")))
-overload_on_cpu(fetch_or)(_with_value(_read_modify_write("or", "or", None)))
-overload_on_cpu(store)(_with_value(_cpu_store))
+    overload_on_cpu(fence)(lambda: lambda: _cpu_fence())
+    overload_on_cpu(load)(lambda array, index: lambda array, index: _cpu_load(array, np.intp(index)))
+    overload_on_cpu(fetch_min)(_with_value(_read_modify_write("min", "umin", "fmin")))
+    overload_on_cpu(fetch_max)(_with_value(_read_modify_write("max", "umax", "fmax")))
+    overload_on_cpu(fetch_add)(_with_value(_read_modify_write("add", "add", "fadd")))
+    overload_on_cpu(fetch_or)(_with_value(_read_modify_write("or", "or", None)))
+    overload_on_cpu(store)(_with_value(_cpu_store))

@@ -28,7 +28,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from edgewise import notices, unfinished
-from edgewise.device.target import PUBLIC_ONLY, cpu_compiler, prepare_cpu_compiler
+from edgewise.device.first_use import PUBLIC_ONLY, prepare_cpu_compiler
+from edgewise.device.target import cpu_compiler
 from edgewise.errors import warn
 from edgewise.ownership import open_to_others
 

@@ -8,7 +8,6 @@ import numpy as np
 from numba import cuda, from_dtype
 
 from edgewise.device.launch import ITEMS_PER_THREAD, WARP
-from edgewise.device.regions import BlockWorker, Worker
 
 assert ITEMS_PER_THREAD == 4, "thread_some_indices is unrolled for four"
 
@@ -68,22 +67,22 @@ def block_a_row(body):
     return loop
 
 
-def whole_grid(body):
-    """Every thread runs the body once; the barrier is the first argument."""
+def whole_grid(body, worker):
+    """Every thread runs the body once, as a ``worker`` of its record; the barrier is the first argument."""
 
     def loop(count, arguments):
-        body(Worker(cuda.grid(1), cuda.gridsize(1), arguments[0]), *arguments[1:])
+        body(worker(cuda.grid(1), cuda.gridsize(1), arguments[0]), *arguments[1:])
 
     return loop
 
 
-def whole_grid_with_shared_memory(body, words, kind):
+def whole_grid_with_shared_memory(body, worker, words, kind):
     """As :func:`whole_grid`, with ``words`` words of a type in each block's shared memory."""
     kind = from_dtype(np.dtype(kind))
 
     def loop(count, arguments):
         shared = cuda.shared.array(words, kind)
-        body(BlockWorker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
+        body(worker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
 
     return loop
 

@@ -19,7 +19,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from edgewise.device import arrays, cache
-from edgewise.device.target import PUBLIC_ONLY, SIMULATED, cuda_compiler, one_compiler
+from edgewise.device.first_use import PUBLIC_ONLY
+from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
 from edgewise.garbage_collection import collection_paused
 

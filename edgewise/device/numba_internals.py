@@ -45,8 +45,8 @@ from numba.core.errors import LoweringError, UnsupportedError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
+from edgewise.device.first_use import PUBLIC_ONLY, prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.device.target import PUBLIC_ONLY, prepare_cpu_compiler
 from edgewise.garbage_collection import collection_paused
 
 

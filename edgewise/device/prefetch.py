@@ -6,7 +6,8 @@ it changes no value, and an index beyond the array is harmless.
 
 import numpy as np
 
-from edgewise.device.target import on_cpu_compiler, overload_on_cpu, overload_on_cuda
+from edgewise.device.first_use import on_cpu_compiler
+from edgewise.device.target import overload_on_cpu, overload_on_cuda
 
 #: Arguments of LLVM's intrinsic: for reading, keep in all caches, data and not instructions.
 TO_READ, KEEP, DATA = 0, 3, 1

@@ -31,6 +31,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays, launch, thread_region, threads
 from edgewise.device.atomics import fetch_add, load, store
+from edgewise.device.first_use import on_cpu_compiler
 from edgewise.device.loop import loop_lock
 from edgewise.device.spin import cycles, relax
 from edgewise.device.target import (
@@ -38,7 +39,6 @@ from edgewise.device.target import (
     SIMULATED,
     cpu_compiler_is_loaded,
     device,
-    on_cpu_compiler,
     overload_on_cpu,
     overload_on_cuda,
 )
@@ -247,8 +247,10 @@ class parallel_region:
         from edgewise.device import grid
 
         if self.shared_words:
-            return grid.whole_grid_with_shared_memory(self.body, self.shared_words, self.shared_type)
-        return grid.whole_grid(self.body)
+            return grid.whole_grid_with_shared_memory(
+                self.body, BlockWorker, self.shared_words, self.shared_type
+            )
+        return grid.whole_grid(self.body, Worker)
 
 
 def workers() -> int:

@@ -2,7 +2,8 @@
 
 import platform
 
-from edgewise.device.target import SIMULATED, device, on_cpu_compiler, on_cuda, overload_on_cpu
+from edgewise.device.first_use import on_cpu_compiler, on_cuda
+from edgewise.device.target import SIMULATED, device, overload_on_cpu
 
 #: LLVM's intrinsics for x86 processors; a pause takes 10 to 50 ns.
 PAUSE, CYCLES, X86 = "llvm.x86.sse2.pause", "llvm.readcyclecounter", ("x86_64", "AMD64")

@@ -10,48 +10,16 @@ import sys
 from functools import cache
 from threading import RLock
 
+from edgewise.device.first_use import for_cuda, on_cpu_compiler, on_cuda
 from edgewise.device.interrupts import interrupts_kept
 
 #: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
-#: Whether private names of the compilers are left alone (:mod:`~edgewise.device.numba_internals`).
-PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")
 
 #: One thread compiles for CUDA at a time, because Numba reads the target GPU from a global variable.
 one_compiler = RLock()
-_one_registers = RLock()
-
-
-class _Compiler:
-    """What waits for the first use of a compiler."""
-
-    def __init__(self):
-        self.waiting, self.is_ready = [], False
-
-    def call(self, register):
-        """Call ``register()`` when something is first compiled, or now if that has happened."""
-        with _one_registers:
-            if not self.is_ready:
-                self.waiting.append(register)
-                return
-        register()
-
-    def use(self):
-        """Register all that waits."""
-        if self.is_ready and not self.waiting:
-            return
-        with _one_registers:
-            while self.waiting:
-                self.waiting.pop(0)()
-            self.is_ready = True
-
-
-_cpu, _cuda = _Compiler(), _Compiler()
-on_cpu_compiler, on_cuda = _cpu.call, _cuda.call
-#: Registers every device function with the CPU compiler; called before something is compiled.
-prepare_cpu_compiler = _cpu.use
 
 
 @cache
@@ -73,7 +41,7 @@ def cuda_compiler():
     from numba import cuda
 
     with one_compiler:
-        _cuda.use()
+        for_cuda.use()
     return cuda
 
 
@@ -86,7 +54,7 @@ def device(function):
 
 def on_cpu(function):
     """Make ``function`` callable from CPU kernels; it stays a plain Python function."""
-    _cpu.call(lambda: _register_for_cpu(function))
+    on_cpu_compiler(lambda: _register_for_cpu(function))
     return function
 
 
@@ -95,7 +63,7 @@ def inlined(function):
 
     A call takes tens of nanoseconds if the arguments are records of arrays, which are copied to the stack.
     """
-    _cpu.call(lambda: _register_for_cpu(function, forceinline=True))
+    on_cpu_compiler(lambda: _register_for_cpu(function, forceinline=True))
     on_cuda(lambda: _register_for_cuda(function))
     return function
 
@@ -104,7 +72,7 @@ def overload_on_cpu(function, **options):
     """Numba's ``overload`` for the CPU compiler, once that is used."""
 
     def wait(implementation):
-        _cpu.call(lambda: _overload_on_cpu(function, implementation, options))
+        on_cpu_compiler(lambda: _overload_on_cpu(function, implementation, options))
         return implementation
 
     return wait

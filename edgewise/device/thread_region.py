@@ -28,8 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import cache
+from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler, prepare_cpu_compiler
+from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
 from edgewise.errors import DeviceError
 
 __all__ = ["Region", "compiled", "entry", "run"]

@@ -10,8 +10,9 @@ worker may call :func:`warp_aggregated_add` and :func:`claim`.
 import numpy as np
 
 from edgewise.device.atomics import fetch_add
+from edgewise.device.first_use import on_cuda
 from edgewise.device.launch import WARP
-from edgewise.device.target import INTERPRETED, SIMULATED, device, on_cpu, on_cuda, overload_on_cpu
+from edgewise.device.target import INTERPRETED, SIMULATED, device, on_cpu, overload_on_cpu
 
 #: Width of a loop over rows whose lanes exchange values: a warp of the simulator has one lane.
 WARP_WIDTH = "thread" if SIMULATED else "warp"

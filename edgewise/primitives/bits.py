@@ -1,6 +1,7 @@
 """Bits of a 64-bit word."""
 
-from edgewise.device.target import on_cpu_compiler, overload_on_cpu
+from edgewise.device.first_use import on_cpu_compiler
+from edgewise.device.target import overload_on_cpu
 
 
 def lowest_bit(word):

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import cas, device, load
-from edgewise.device.target import SIMULATED, on_cuda, overload_on_cpu
+from edgewise.device.first_use import on_cuda
+from edgewise.device.target import SIMULATED, overload_on_cpu
 
 #: Empty word of unsigned tables whose keys may be 0, and key bits of words without a value.
 EMPTY = WHOLE_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -5,7 +5,8 @@ The Python bodies below are the semantics; the simulator runs them.
 
 import numpy as np
 
-from edgewise.device.target import SIMULATED, device, on_cpu, on_cuda
+from edgewise.device.first_use import on_cuda
+from edgewise.device.target import SIMULATED, device, on_cpu
 
 #: Bytes of a quad of 4-byte items, and of its alignment.
 QUAD_BYTES = 16

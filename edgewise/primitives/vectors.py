@@ -17,7 +17,7 @@ from functools import cache
 
 import numpy as np
 
-from edgewise.device.target import on_cpu_compiler
+from edgewise.device.first_use import on_cpu_compiler
 
 
 def registers() -> int:
@@ -73,7 +73,9 @@ def any_less(left, right):
 
 
 def _register_on_cpu():
-    import edgewise.primitives.vectors_on_cpu  # noqa: F401
+    from edgewise.primitives.vectors_on_cpu import overload_vectors
+
+    overload_vectors(item, write, wrapping_add, lesser, any_less)
 
 
 on_cpu_compiler(_register_on_cpu)

@@ -7,7 +7,6 @@ from numba.extending import intrinsic, models, register_model
 
 from edgewise.device.numba_internals import element_pointer, pointer_to
 from edgewise.device.target import overload_on_cpu
-from edgewise.primitives.vectors import any_less, item, lesser, wrapping_add, write
 
 
 class Vector(types.Type):
@@ -109,26 +108,25 @@ def _any_less(_, left, right):
     return types.boolean(left, right), emit
 
 
-@overload_on_cpu(item)
-def _item_compiled(array, at):
-    return lambda array, at: _item(array, np.intp(at))
+def overload_vectors(item, write, wrapping_add, lesser, any_less):
+    """Give the operations of :mod:`~edgewise.primitives.vectors` to the CPU compiler."""
 
+    @overload_on_cpu(item)
+    def _item_compiled(array, at):
+        return lambda array, at: _item(array, np.intp(at))
 
-@overload_on_cpu(write)
-def _write_compiled(array, at, vector):
-    return lambda array, at, vector: _write(array, np.intp(at), vector)
+    @overload_on_cpu(write)
+    def _write_compiled(array, at, vector):
+        return lambda array, at, vector: _write(array, np.intp(at), vector)
 
+    @overload_on_cpu(wrapping_add)
+    def _plus_compiled(vector, number):
+        return lambda vector, number: _plus(vector, number)
 
-@overload_on_cpu(wrapping_add)
-def _plus_compiled(vector, number):
-    return lambda vector, number: _plus(vector, number)
+    @overload_on_cpu(lesser)
+    def _lesser_compiled(left, right):
+        return lambda left, right: _lesser(left, right)
 
-
-@overload_on_cpu(lesser)
-def _lesser_compiled(left, right):
-    return lambda left, right: _lesser(left, right)
-
-
-@overload_on_cpu(any_less)
-def _any_less_compiled(left, right):
-    return lambda left, right: _any_less(left, right)
+    @overload_on_cpu(any_less)
+    def _any_less_compiled(left, right):
+        return lambda left, right: _any_less(left, right)
