@@ -37,9 +37,9 @@ _HOMES = {
     "read": ("edgewise.files", "read"),
     "read_mesh": ("edgewise.files.mesh", "read_mesh"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
-    "single_linkage": ("edgewise.forest.linkage", "single_linkage"),
-    "stream_components": ("edgewise.components.file_stream", "stream_components"),
-    "stream_forest": ("edgewise.forest.file_stream", "stream_forest"),
+    "single_linkage": ("edgewise.forest.single_linkage", "single_linkage"),
+    "stream_components": ("edgewise.components.stream", "stream_components"),
+    "stream_forest": ("edgewise.forest.stream", "stream_forest"),
     "strongly_connected_components": ("edgewise.strong", "strongly_connected_components"),
     "update_components": ("edgewise.components.update", "update_components"),
     "warmup": ("edgewise.warm", "warmup"),
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from edgewise import generators as generate
     from edgewise.components import connected_components as connected_components
     from edgewise.components.batch_stream import ComponentsStream as ComponentsStream
-    from edgewise.components.file_stream import stream_components as stream_components
+    from edgewise.components.stream import stream_components as stream_components
     from edgewise.components.update import update_components as update_components
     from edgewise.cores import core_numbers as core_numbers
     from edgewise.cycles import cycle_counts as cycle_counts
@@ -102,8 +102,8 @@ if TYPE_CHECKING:
     from edgewise.forest import minimum_spanning_forest as minimum_spanning_forest
     from edgewise.forest.batch_stream import ForestStream as ForestStream
     from edgewise.forest.best_links import best_links as best_links
-    from edgewise.forest.file_stream import stream_forest as stream_forest
-    from edgewise.forest.linkage import single_linkage as single_linkage
+    from edgewise.forest.single_linkage import single_linkage as single_linkage
+    from edgewise.forest.stream import stream_forest as stream_forest
     from edgewise.graph import Graph as Graph
     from edgewise.partitions import partition as partition
     from edgewise.partitions.check import evaluate_partition as evaluate_partition

@@ -195,7 +195,7 @@ def _stream_all_kinds(folder, where):
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    from edgewise.components.file_stream import stream_components
+    from edgewise.components.stream import stream_components
 
     columns = [pa.array([1, 2, 4], kind()) for kind in (pa.int64, pa.int32, pa.uint32)]
     for column in (*columns, pa.array([-1, 2, 4]), pa.array(["a", "b", "d"])):
@@ -281,7 +281,7 @@ def _grow_forests(device):
     from edgewise.components import connected_components
     from edgewise.forest import minimum_spanning_forest
     from edgewise.forest.best_links import best_links
-    from edgewise.forest.linkage import single_linkage
+    from edgewise.forest.single_linkage import single_linkage
     from edgewise.graph import Graph
 
     for kind in (np.int64, np.float64):

@@ -12,23 +12,22 @@ A vertex that has no other edge than one to itself is a pair with itself.  Strin
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from edgewise.components.file_stream import FileStream, Plan
 from edgewise.components.id_mapping import DenseIds, SparseIds, StringIds
+from edgewise.components.part_files import ENDS, part_file, table_writer
+from edgewise.components.shard_strings import write_strings
 from edgewise.components.tasks import TaskFolder
 from edgewise.device import arrays, threads
-from edgewise.ingest.arrow import arrow_array
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.workers import device_team
 
 #: Rows of a block of a part.
 BLOCK = 1 << 18
-#: Columns of the ids in a part, and how they are read.
-ENDS = ("source", "target")
+#: How a part is read.
 READING = {"source": "source", "target": "target", "where": None, "null": "error"}
 
 
@@ -40,11 +39,6 @@ def components_part(folder: TaskFolder, name: str, **given: Any) -> dict:
 def merged_part(folder: TaskFolder, name: str, *, parts: list[str], how: dict) -> dict:
     """Task: one part of several."""
     return Part(merged_files(folder, parts), merged_plan(folder, parts, how)).write(folder, name, parts)
-
-
-def part_file(part: str) -> str:
-    """Name of the file with the table of a part."""
-    return f"{part}.pairs.arrow"
 
 
 def merged_files(folder, parts):
@@ -115,8 +109,6 @@ class PartOfStream:
         """Write the strings of the part, if its ids are strings, while its table is written."""
         if not isinstance(pairs.ids, StringIds):
             return
-        from edgewise.components.shard_strings import write_strings
-
         threads.use(n_threads)
         write_strings(folder, name, pairs.ids.numbers.ids(), self.how["pieces"], self.how["is_first"])
 
@@ -185,22 +177,3 @@ def single_pairs(marks):
         vertices = np.flatnonzero(marks[first : first + BLOCK]) + first
         if len(vertices):
             yield vertices, vertices
-
-
-@contextmanager
-def table_writer(folder, name, kinds):
-    """Context with a function that appends columns of the types ``kinds`` to the table of a task."""
-    import pyarrow as pa
-
-    types = [pa.from_numpy_dtype(np.dtype(kind)) for kind in kinds.values()]
-    schema = pa.schema(list(zip(kinds, types)))
-    with folder.written(part_file(name)) as path, pa.ipc.new_file(str(path), schema) as writer:
-
-        def write(*columns):
-            if not len(columns[0]):
-                return
-            given = zip(columns, kinds.values())
-            values = [arrow_array(column.astype(kind, copy=False)) for column, kind in given]
-            writer.write_batch(pa.record_batch(values, schema=schema))
-
-        yield write

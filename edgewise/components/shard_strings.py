@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.components.shard_parts import ENDS, part_file, table_writer
+from edgewise.components.part_files import ENDS, part_file, table_writer
 from edgewise.components.tasks import TaskFolder
 from edgewise.device import each
 from edgewise.index_type import index_type

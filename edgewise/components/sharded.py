@@ -17,15 +17,10 @@ from math import ceil
 from time import perf_counter
 from typing import Any
 
+from edgewise.components import shard_strings as strings
 from edgewise.components.file_stream import FileStream, Plan
-from edgewise.components.shard_parts import (
-    Part,
-    components_part,
-    merged_files,
-    merged_part,
-    merged_plan,
-    part_file,
-)
+from edgewise.components.part_files import part_file
+from edgewise.components.shard_parts import Part, components_part, merged_files, merged_part, merged_plan
 from edgewise.components.tasks import Task, TaskRun, remove_task_folder, task_folder
 from edgewise.errors import OptionError, argument, warn
 from edgewise.files.inputs import check_readable_again
@@ -177,8 +172,6 @@ class ShardedStream:
 
     def _number_strings(self: Any, parts, pieces, attempt):
         """Number the strings of all parts; return names of the parts renumbered, and of their new strings."""
-        from edgewise.components import shard_strings as strings
-
         if pieces == 0:
             return parts, [strings.order_of(parts[0])], self.task_run.folder.facts_of(parts[0])["numbers"]
         words = "the numbering of strings"
@@ -240,11 +233,10 @@ class ShardedStream:
         how = self._last_how(folder, names, how, orders, plan)
         found = self._found(folder, names, self.last_part(merged_files(folder, names), how))
         if orders is not None:
-            from edgewise.components.shard_strings import all_strings
             from edgewise.ingest.arrow import ColumnNumbers
 
             kind = ColumnNumbers(*pairs.kinds).kind
-            found = (*found[:-1], all_strings(folder, orders, kind))
+            found = (*found[:-1], strings.all_strings(folder, orders, kind))
         return found
 
     def _last_how(self: Any, folder, names, how, orders, plan):

@@ -335,9 +335,9 @@ class SpanningForest(Result):
 
     def single_linkage(self) -> np.ndarray:
         """Return the hierarchy of single-linkage clustering; see :func:`edgewise.single_linkage`."""
-        from edgewise.forest.linkage import single_linkage
+        from edgewise.forest.linkage import hierarchy_of
 
-        return single_linkage(self)
+        return hierarchy_of(self)
 
     @cached_array
     def ranked(self) -> np.ndarray:

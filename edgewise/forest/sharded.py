@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.components.part_files import ENDS, part_file, table_writer
 from edgewise.components.shard_parts import (
-    ENDS,
     PartOfStream,
     id_column,
     merged_files,
     merged_plan,
     occurring,
-    part_file,
     single_pairs,
-    table_writer,
 )
 from edgewise.components.sharded import ShardedStream
 from edgewise.components.tasks import TaskFolder
