@@ -154,9 +154,9 @@ class Result:
         FileError
             The suffix is unknown, or the file cannot be written.
         """
-        from edgewise.files import formats
+        from edgewise.files import by_format
 
-        formats.write(self, path, None)
+        by_format.write(self, path, None)
 
     def verify(self, graph: Any = None) -> Self:
         """Check the result against the graph, without solving again, and return it.

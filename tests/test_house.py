@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -191,6 +192,63 @@ def test_every_entry_of_every_table_has_its_driver():
             for one in named:
                 driver = one.load()
                 assert one.name == f"{driver.__module__}:{driver.__qualname__}"
+
+
+def at_run_time(tree):
+    """The nodes of a page, without imports for type checkers."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from at_run_time(node)
+
+
+def pages_needed(text, pages):
+    """Those of the pages that a page imports, also inside functions, or names as those of drivers."""
+    for node in at_run_time(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            pairs = ((node.module, f"{node.module}.{alias.name}") for alias in node.names)
+            names = [page if page in pages else package for package, page in pairs]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = [node.value.partition(":")[0]]
+        else:
+            continue
+        yield from (name for name in names if name in pages)
+
+
+def circle_in(texts):
+    """A circle of pages that import each other, given their texts by name; empty if there is none."""
+    needed = {page: {*pages_needed(text, texts)} - {page} for page, text in texts.items()}
+    try:
+        TopologicalSorter(needed).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def rooms():
+    """The pages of each folder of the package, with their texts."""
+    found = {}
+    for source in SOURCES:
+        folders, page = source.relative_to(ROOT).parts[:-1], source.stem
+        if len(folders) > 1:
+            name = ".".join(folders if page == "__init__" else (*folders, page))
+            found.setdefault(folders[1], {})[name] = source.read_text()
+    return found
+
+
+def test_no_room_has_a_circle_of_pages():
+    assert [circle for room in rooms().values() if (circle := circle_in(room))] == []
+
+
+def test_circles_are_seen():
+    texts = {"room.one": "from room.two import name", "room.two": "def late():\n    import room.three"}
+    texts["room.three"] = "if TYPE_CHECKING:\n    from room import one"
+    assert circle_in(texts) == []
+    assert circle_in(texts | {"room.three": "def late():\n    from room import one"}) != []
+    assert circle_in(texts | {"room.three": "DRIVER = 'room.one:name'"}) != []
 
 
 def without_docstring(node):

@@ -18,7 +18,7 @@ from edgewise.files.destinations import (
     suffixes_of,
 )
 from edgewise.files.inputs import is_local
-from edgewise.files.pair_tables import is_part
+from edgewise.files.parts import is_part
 from edgewise.files.store import check_new
 
 #: Formats that a terminal cannot show.

@@ -191,7 +191,7 @@ def _write(result, output, to, whole, gtype):
     elif is_plain(output):
         result.write(output)
     else:
-        edgewise.files.formats.write(result.to_frame(), output, to)
+        edgewise.files.by_format.write(result.to_frame(), output, to)
 
 
 def in_words(result):

@@ -10,6 +10,7 @@ from edgewise.errors import OptionError
 from edgewise.files import formats
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import is_local
+from edgewise.files.sniffing import format_of
 from edgewise.files.streams import Source, styled
 from edgewise.files.streams import reading as reading_of
 
@@ -150,7 +151,7 @@ def _are_tables(pairs, reading):
     names = ("format", "header", "sep", "decimal", "encoding")
     options = formats.Options(**{name: reading[name] for name in names if name in reading})
     with reading_of(pairs[0]):
-        name = formats.format_of(Source(styled(pairs[0], options.style)), options)
+        name = format_of(Source(styled(pairs[0], options.style)), options)
     return formats.FORMATS[name].page == "tables"
 
 

@@ -80,9 +80,9 @@ class ClusterResult(Result):
         FileError
             The suffix is unknown, or the file cannot be written.
         """
-        from edgewise.files import formats
+        from edgewise.files import by_format
 
-        formats.write(self.to_reader(name, min_size=min_size), path)
+        by_format.write(self.to_reader(name, min_size=min_size), path)
 
     def _arrow(self, rows=None):
         table = self.table()

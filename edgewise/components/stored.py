@@ -28,7 +28,7 @@ from edgewise.files import store
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.store import new_folder, shard_facts, shard_name, shards_of, write_manifest
 from edgewise.files.tables import write_parquet
-from edgewise.files.to_store import write_folder
+from edgewise.files.to_folder import write_folder
 from edgewise.result import Result, counted
 from edgewise.timer import timer
 

@@ -108,13 +108,14 @@ def read(
     >>> graph.n_vertices, graph.n_edges, graph.ids.tolist(), graph.weights.tolist()
     (3, 2, [10, 20, 30], [0.5, 1.5])
     """
-    from edgewise.files import formats
+    from edgewise.files import by_format
+    from edgewise.files.formats import options_of
 
     merging = {name: options.pop(name) for name in ("self_loops", "repeated") if name in options}
     columns = {"source": source, "target": target, "weight": weight, "where": where}
     settings = {"format": format, "directed": directed, "progress": reporter()}
-    chosen = formats.options_of({**columns, **settings, **options})
-    graph = formats.read(path, chosen)
+    chosen = options_of({**columns, **settings, **options})
+    graph = by_format.read(path, chosen)
     if {"keep"} >= set(merging.values()):
         return graph
     return graph.simplified(**{"self_loops": "keep", "repeated": "keep", **merging})
@@ -160,8 +161,8 @@ def write(graph_or_table: Any, path: str | PathLike | BinaryIO, *, format: str |
     >>> stream.getvalue()
     b'{"source": "ann", "target": "bob"}\n'
     """
-    from edgewise.files import formats
+    from edgewise.files import by_format
 
     if graph_or_table is None:
         raise OptionError("there is nothing to write: None was given in place of a graph or a table")
-    formats.write(graph_or_table, path, format)
+    by_format.write(graph_or_table, path, format)

@@ -14,10 +14,13 @@ from edgewise.files.streams import check_memory
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.edges import endpoints_among
+from edgewise.ingest.origin import take_origin
 from edgewise.ingest.symmetry import first_unmatched_entry, is_symmetric
 
 #: Bytes for each vertex that are needed at least: its id, and the label, count or distance found for it.
 BYTES_PER_VERTEX = 16
+
+MARK = b"edgewise"
 
 
 @dataclass
@@ -162,3 +165,14 @@ def numbered_from_one(count: int) -> np.ndarray:
     """External ids ``1 .. count``: the vertices of files that number them from one."""
     check_room(count)
     return np.arange(1, count + 1, dtype=np.int64)
+
+
+def redirected(graph, directed):
+    """The graph, directed or not as given."""
+    if directed is None or directed == graph.directed:
+        return graph
+    edges = graph.sources, graph.targets, graph.weights
+    facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
+    other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
+    take_origin(other, graph)
+    return other

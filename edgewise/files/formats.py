@@ -1,38 +1,21 @@
-"""The formats, one line each; how a format is detected by content, and reading and writing by format.
+"""The formats, one line each, and the options of reading.
 
-The suffix decides only between formats that can look the same.
+:mod:`~edgewise.files.sniffing` detects a format by its content, and :mod:`~edgewise.files.by_format` calls
+the page of a format to read or write a file.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from edgewise.errors import FileError, OptionError, argument, check_names, one_of
-from edgewise.files.atomic_write import writing
-from edgewise.files.contents import Edges, Rows
-from edgewise.files.destinations import (
-    check_destination,
-    destination,
-    has_default_format,
-    is_folder,
-    is_open,
-    name_by_suffix,
-    name_of,
-    sink,
-    suffixes_of,
-)
+from edgewise.errors import OptionError, argument, check_names, one_of
 from edgewise.files.encodings import encoding_named
-from edgewise.files.inputs import local
-from edgewise.files.pair_records import DUPS
-from edgewise.files.sniffing import BINARY, MAGIC, magic, sniff
-from edgewise.files.streams import Source, TextStyle, check_path, reading, styled
+from edgewise.files.magic import BINARY
+from edgewise.files.streams import TextStyle
 from edgewise.ingest.default_columns import check_given, is_several
-from edgewise.ingest.origin import take_origin
 from edgewise.ingest.scores import Kept
 
 
@@ -232,112 +215,7 @@ def named(given: str, option: str = "format") -> str:
     return name
 
 
-def read(path, options):
-    """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
-    if options.vertices is not None:
-        from edgewise.files.records import records_of
-
-        options = replace(options, vertices=records_of(options.vertices, options.vertex_id, options.encoding))
-    with local(check_path(path)) as files:
-        if _is_several(files):
-            from edgewise.files.tables import read_several
-
-            return redirected(read_several(files, options), options.directed)
-        return read_one(files, options)
-
-
-def read_one(path, options):
-    """Read a graph from one file."""
-    source = Source(styled(path, options.style))
-    with reading(source.path):
-        name = format_of(source, options)
-        options.check_text(name)
-        graph = _graph_of(_function_of(name, FORMATS[name].reader)(source, options.for_format(name)), options)
-    if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
-        graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
-    return graph
-
-
-def _graph_of(content, options):
-    """The graph of what a reader has returned."""
-    if isinstance(content, Edges):
-        return content.graph(options.directed, options.vertices)
-    return (
-        content.graph(options.directed)
-        if isinstance(content, Rows)
-        else redirected(content, options.directed)
-    )
-
-
-def format_of(source, options) -> str:
-    """Name of the format that is given, if the content can be of it; else of the format of the content."""
-    if not options.format:
-        return sniff(source, options)
-    name, binary = named(options.format), magic(source)
-    if name == "dups" != binary:
-        raise source.error(f"does not end in {DUPS}, by which such a file is known; rename it")
-    if binary != (name if name in (*MAGIC.values(), "dups") else None):
-        found = f"is {binary}" if binary else f"is not {name}"
-        problem = f"{found} by its first bytes, against {argument('format', name)}"
-        raise source.error(f"{problem}; leave that out, or name another file")
-    if b"\0" in source.head and not binary and name != "gap":
-        raise source.error(f"is binary, against {argument('format', name)}; leave that out")
-    return name
-
-
 def is_separator(text) -> bool:
     """Whether a text is one ASCII character that can be between the fields of a row."""
     single = isinstance(text, str) and len(text) == 1 and text.isascii()
     return single and not text.isalnum() and text not in "\n\r\0\"'\\#%+-."
-
-
-def _function_of(name: str, function: str):
-    """A function of the page of a format."""
-    return getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), function)
-
-
-def _is_several(path) -> bool:
-    """Whether a path is a list of paths, a folder, or a pattern."""
-    if isinstance(path, list | tuple) or os.path.isdir(path):
-        return True
-    return not os.path.exists(path) and bool(set("*?[") & set(os.fspath(path)))
-
-
-def redirected(graph, directed):
-    """The graph, directed or not as given."""
-    if directed is None or directed == graph.directed:
-        return graph
-    edges = graph.sources, graph.targets, graph.weights
-    facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
-    other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
-    take_origin(other, graph)
-    return other
-
-
-def write(thing, path, name=None) -> None:
-    """Write a graph, a result or a table to a file; see :func:`edgewise.write`."""
-    from edgewise.graph import Graph
-
-    path = check_destination(path)
-    if is_folder(path):
-        from edgewise.files.to_store import write_folder
-
-        write_folder(thing, path, name)
-        return
-    if name in (None, ""):
-        name = "csv" if has_default_format(path) else name_by_suffix(path, FORMATS)
-    name = named(name)
-    form = FORMATS[name]
-    if form.writer is None:
-        writable = ", ".join(name for name, form in FORMATS.items() if form.writer)
-        raise OptionError(f"{argument('format', name)} is read only; use one of {writable}")
-    if form.graphs_only and not isinstance(thing, Graph):
-        problem = f"{argument('format', name)} holds graphs, not a {type(thing).__name__}"
-        raise OptionError(f"{problem}; use parquet, arrow, csv, tsv or jsonl")
-    writer = _function_of(name, form.writer)
-    thing = thing.to("cpu") if isinstance(thing, Graph) else thing
-    compression = None if is_open(path) else suffixes_of(path)[1]
-    if name in ("parquet", "arrow") and compression:
-        raise FileError(path, f"{name} is compressed inside; leave the last ending out")
-    with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
-        writer(thing, stream)

@@ -191,7 +191,7 @@ def write_npz(rows, stream) -> None:
     """Write edges, a reader of tables, as the graph of their own: a shard."""
     from pyarrow.types import is_integer
 
-    from edgewise.files.tables import MARK
+    from edgewise.files.contents import MARK
 
     table = rows.read_all()
     columns, facts = table.columns, json.loads((table.schema.metadata or {}).get(MARK, "{}"))

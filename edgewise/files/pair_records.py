@@ -18,10 +18,6 @@ from edgewise.files.streams import one_line
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.record_arrays import batches_of, schema_of
 
-#: First bytes of an ``.npy`` file, and the ending of files of duplicates.
-NPY, DUPS = b"\x93NUMPY", ".dups"
-#: First bytes of an ``.npz`` file.
-ZIP = b"PK\x03\x04"
 #: Integers and bytes of a record of duplicates, and records that are converted at a time.
 FIELDS, RECORD_BYTES = 4, 16
 BATCH_RECORDS = 1 << 18
@@ -59,8 +55,8 @@ class NpzTable(RecordTable):
     def __init__(self, source):
         import pyarrow as pa
 
+        from edgewise.files.contents import MARK
         from edgewise.files.npz import graph_of
-        from edgewise.files.tables import MARK
         from edgewise.files.write_text import settings
 
         self.graph = graph_of(source)

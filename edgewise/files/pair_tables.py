@@ -9,7 +9,7 @@ import os
 from contextlib import closing
 from functools import partial
 from glob import glob
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from edgewise.cached_property import cached_property
@@ -17,13 +17,13 @@ from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.layout import look
-from edgewise.files.pair_records import DUPS, NPY, ZIP, DupsTable, NpyTable, NpzTable
+from edgewise.files.magic import DUPS, NPY, ZIP, magic
+from edgewise.files.pair_records import DupsTable, NpyTable, NpzTable
 from edgewise.files.parquet_footer import column_sizes
-from edgewise.files.sniffing import magic
+from edgewise.files.parts import PARTS, is_part, is_shown
 from edgewise.files.store import shards_of
 from edgewise.files.streams import (
     AHEAD_IN_PIECE,
-    SUFFIXES,
     Source,
     native,
     read_ahead,
@@ -46,8 +46,6 @@ BUFFER = 1 << 20
 MOST_BYTES, LEAST_BYTES = 1 << 29, 8
 #: Such batches that are one if their rows are short, and the bytes that it has at most then.
 TOGETHER, BATCH_BYTES = 4, 1 << 26
-#: Endings of the parts in a folder, before one that names a compression.
-PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 
 
 def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
@@ -82,7 +80,7 @@ def parts_of(path):
     elif os.path.isdir(path):
         parts = shards_of(Path(path))
         if parts is None:
-            parts = sorted(part for part in Path(path).rglob("*") if is_part(part) and _is_shown(part, path))
+            parts = sorted(part for part in Path(path).rglob("*") if is_part(part) and is_shown(part, path))
     elif not os.path.exists(path) and set("*?[") & set(os.fspath(path)):
         parts = sorted(glob(os.fspath(path), recursive=True))
     else:
@@ -108,18 +106,6 @@ def _has_rows(path):
             return True
         rows = look(source).rows
         return len(rows) != 1 or any(map(looks_numeric, rows[0]))
-
-
-def _is_shown(part, folder):
-    """Whether what is in a folder is a file that is not hidden, nor in a hidden folder such as ``_tmp``."""
-    inside = part.relative_to(folder).parts
-    return not (any(name.startswith((".", "_")) for name in inside) or part.is_dir())
-
-
-def is_part(path: PurePath) -> bool:
-    """Whether a file in a folder of tables is one of them, by its name."""
-    suffix = path.suffix.lower()
-    return (PurePath(path.stem).suffix.lower() if suffix in SUFFIXES else suffix) in PARTS
 
 
 def _gather(parts, how, progress, wanted, records):

@@ -3,26 +3,13 @@
 import re
 
 from edgewise.errors import argument
+from edgewise.files.formats import named
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
-from edgewise.files.pair_records import DUPS, NPY, ZIP
+from edgewise.files.magic import DUPS, MAGIC, magic
 from edgewise.files.rare_formats import sibling
 from edgewise.ingest.scores import Kept
 
-#: First bytes of binary formats.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", ZIP: "npz"}
-MAGIC[NPY] = "npy"
-BINARY = {*MAGIC.values(), "gap", "dups"}
-#: First bytes of files that are no graphs, and what to do with them.
-FOREIGN = {
-    b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
-    b"\x89HDF": "is HDF5; write the edges to Parquet or CSV",
-    b"7z\xbc\xaf": "is a 7-Zip archive; unpack it first",
-    b"%PDF": "is a PDF document, not a graph",
-    b"\x80\x04\x95": "is a Python pickle; write the edges to Parquet or .npz",
-    b"\x80\x05\x95": "is a Python pickle; write the edges to Parquet or .npz",
-    b"SQLite": "is an SQLite database; export the edges to CSV",
-}
 #: First characters of meshes, and the header of a METIS mesh.
 MESH = re.compile(rb"\s*(?:# vtk DataFile|\$MeshFormat|MeshVersionFormatted|(?:<\?xml[^>]*>\s*)?<VTKFile)")
 METIS_MESH = re.compile(rb"(?:%[^\n]*\n|\s)*\d+(?:[ \t]+\d+)?[ \t\r]*\n[ \t]*\d")
@@ -42,14 +29,20 @@ TEXT = (
 TIES = {".graph": "metis", ".metis": "metis", ".mgraph": "metis", ".smat": "smat", ".ncol": "ncol"}
 
 
-def magic(source):
-    """Name of the binary format that the first bytes are of, or ``None``."""
-    if source.suffix == DUPS:
-        return "dups"
-    for start, problem in FOREIGN.items():
-        if source.head.startswith(start):
-            raise source.error(problem)
-    return next((name for start, name in MAGIC.items() if source.head.startswith(start)), None)
+def format_of(source, options) -> str:
+    """Name of the format that is given, if the content can be of it; else of the format of the content."""
+    if not options.format:
+        return sniff(source, options)
+    name, binary = named(options.format), magic(source)
+    if name == "dups" != binary:
+        raise source.error(f"does not end in {DUPS}, by which such a file is known; rename it")
+    if binary != (name if name in (*MAGIC.values(), "dups") else None):
+        found = f"is {binary}" if binary else f"is not {name}"
+        problem = f"{found} by its first bytes, against {argument('format', name)}"
+        raise source.error(f"{problem}; leave that out, or name another file")
+    if b"\0" in source.head and not binary and name != "gap":
+        raise source.error(f"is binary, against {argument('format', name)}; leave that out")
+    return name
 
 
 def sniff(source, options) -> str:

@@ -13,15 +13,16 @@ from itertools import chain, islice
 
 import numpy as np
 
-from edgewise.errors import FileError, OptionError, argument
-from edgewise.files import edgelist, formats, json_lines
-from edgewise.files.contents import Edges
+from edgewise.errors import OptionError, argument
+from edgewise.files import edgelist, json_lines
+from edgewise.files.contents import MARK, Edges, redirected
+from edgewise.files.formats import Options
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
-from edgewise.files.pair_records import ZIP, NpzTable
-from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, rows_first, table_of
+from edgewise.files.magic import MAGIC, ZIP
+from edgewise.files.pair_records import NpzTable
+from edgewise.files.pair_tables import check_rows, read_pairs, table_of
 from edgewise.files.parallel_parquet import write_row_groups
-from edgewise.files.sniffing import MAGIC
 from edgewise.files.store import is_store
 from edgewise.files.streams import Source, native, reading, styled
 from edgewise.files.text import NeedlessZeros
@@ -34,7 +35,6 @@ from edgewise.ingest.pair_columns import PairColumns, check_distinct, numbers_in
 from edgewise.ingest.scores import Kept, weight_column
 
 ALLOWED = ("source", "target", "weight", "where", "threshold", "score", "null", "vertices", "vertex_id")
-MARK = b"edgewise"
 #: Formats of tables, of which several files can be read as one.
 TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz", "dups")
 NAMES = ("source", "target", "weight")
@@ -50,21 +50,6 @@ SAMPLE, REPEATS = 1 << 14, 8
 FEW = 1 << 16
 
 
-def read_several(path, options):
-    """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
-    parts = [styled(part, options.style) for part in rows_first(parts_of(path), options.style)]
-    if len(parts) == 1:
-        return formats.read_one(parts[0], options)
-    first = Source(parts[0])
-    kind = formats.format_of(first, options)
-    if kind not in TABLES:
-        raise FileError(first.path, "of several files each must be a table; join the others into one file")
-    options.check_text(kind)
-    text = {"csv": read_csv, "tsv": read_csv, "jsonl": read_json}
-    content = text.get(kind, read)(first, options, parts)
-    return content.graph(options.directed, options.vertices) if isinstance(content, Edges) else content
-
-
 def read(source, options, parts=None):
     """Read a Parquet or Arrow file, or one of records, or the ``parts`` that it is the first of."""
     options.only("a table", *ALLOWED)
@@ -75,7 +60,7 @@ def read(source, options, parts=None):
     unweighted, is_one = options.weight is False, len(parts or [source]) == 1 or is_store(parts)
     others = replace(options, format=None, directed=None, progress=None)
     others = replace(others, weight=None) if unweighted else others
-    if others == formats.Options() and MARK in (schema.metadata or {}) and is_one:
+    if others == Options() and MARK in (schema.metadata or {}) and is_one:
         edges = _of_edgewise(source, facts_of(source, schema.metadata), parts)
         return replace(edges, weights=None, weight_name=None) if unweighted else edges
     return _pairs(parts or source.path, *_chosen(source, options, schema.names, numbers_in(schema)))
@@ -142,7 +127,7 @@ def _pairs(path, columns, options):
     if directed is None and options.source is None:
         directed = _direction(path if isinstance(path, list) else [path])
     graph = read_pairs(path, wanted, options.progress, options.ids, options.vertices)
-    graph = formats.redirected(graph, directed)
+    graph = redirected(graph, directed)
     graph.weight_name = columns.weight
     graph.assumed_weights = columns.weight if options.weight is None else None
     graph.assumed_columns = columns[:2] if columns.assumed else None

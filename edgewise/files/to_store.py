@@ -11,19 +11,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from edgewise.device import threads
-from edgewise.errors import OptionError, argument
-from edgewise.files import read, store
-from edgewise.files.formats import Options, named
+from edgewise.files import read
+from edgewise.files.contents import MARK
+from edgewise.files.formats import Options
 from edgewise.files.inputs import check_readable_again
-from edgewise.files.npz import write_npz
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
 from edgewise.files.sniffing import sniff
 from edgewise.files.store import Shape, write_store
 from edgewise.files.streams import Source, TextStyle, reading, styled
-from edgewise.files.tables import MARK, TABLES, as_tables, edge_tables, write_parquet
+from edgewise.files.tables import TABLES, edge_tables
 from edgewise.files.text_table import ATTEMPTS, Mismatch
-from edgewise.graph import Graph
 from edgewise.ingest.default_columns import choose_columns, default_weight
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 
@@ -69,22 +67,6 @@ def to_store(
 def _share(rows, shards):
     """Rows of each of some shards."""
     return max(1, -(-rows // shards))
-
-
-def write_folder(thing: Any, folder: str | os.PathLike, name: str | None = None) -> None:
-    """Write a graph, a result or a table as shards in a new folder."""
-    holds = "edges" if isinstance(thing, Graph) else "table"
-    write_store(as_tables(thing), folder, Shape(store.SHARD_ROWS), shard_writer(name, holds), holds)
-
-
-def shard_writer(name: str | None = None, holds: str = "edges") -> Callable:
-    """What writes shards in a format: of edges Parquet or ``.npz``, of other tables Parquet."""
-    writers = {"parquet": write_parquet} | ({"npz": write_npz} if holds == "edges" else {})
-    name = named(name or "parquet")
-    if name not in writers:
-        given = argument("format", name)
-        raise OptionError(f"{given} is not for a folder of shards; use {' or '.join(writers)}")
-    return writers[name]
 
 
 class KeptRows(PairBatches):

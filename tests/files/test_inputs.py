@@ -173,7 +173,7 @@ def test_an_interrupt_removes_the_copy(temporary, monkeypatch):
         assert len(list(temporary.iterdir())) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("edgewise.files.formats.read_one", interrupted)
+    monkeypatch.setattr("edgewise.files.by_format.read_one", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ew.read(io.BytesIO(PAIRS))
 
