@@ -172,11 +172,16 @@ print(*set(sys.modules) - before)
     assert len(modules) <= MAX_MODULES_PER_CALL, sorted(modules)
 
 
+def name_of(page):
+    """Name of the module of a page."""
+    return ".".join(("edgewise", *page.with_suffix("").parts)).removesuffix(".__init__")
+
+
 def tables():
     """The tables of methods, by their pages."""
     for page, text in SOURCES.items():
         if re.search(r"^METHODS\b.*= \{", text, re.MULTILINE):
-            name = ".".join(("edgewise", *page.with_suffix("").parts)).removesuffix(".__init__")
+            name = name_of(page)
             table = import_module(name).METHODS
             if all(isinstance(entry, Method) for entry in table.values()):
                 yield name, table
@@ -231,11 +236,10 @@ def circle_in(texts):
 def rooms():
     """The pages of each folder of the package, with their texts."""
     found = {}
-    for source in SOURCES:
-        folders, page = source.relative_to(ROOT).parts[:-1], source.stem
-        if len(folders) > 1:
-            name = ".".join(folders if page == "__init__" else (*folders, page))
-            found.setdefault(folders[1], {})[name] = source.read_text()
+    for page, text in SOURCES.items():
+        room, *_ = page.parts
+        if room != page.name:
+            found.setdefault(room, {})[name_of(page)] = text
     return found
 
 
