@@ -61,11 +61,11 @@ def gpu_edges():
 
 
 def gpu_peers():
-    """`auto` on edge lists as they are made, beside the peers of the same graphs."""
+    """The method for each edge list as it is made, beside the peers of the same graphs."""
     rows = [row for row in results("components-gpu-edges")["rows"] if row["order"] == "as made"]
-    header = ["graph", "edgewise `auto`", "its whole call, warm", *components.PEERS]
+    header = ["graph", "method", "edgewise", "its whole call, warm", *components.PEERS]
     body = [
-        [row["graph"], bold(f"{row['ms'][row['method']]['median']:.3f}", True)]
+        [row["graph"], f"`{row['method']}`", bold(f"{row['ms'][row['method']]['median']:.3f}", True)]
         + [f"{row['call_ms']['warm']['median']:.3f}"]
         + [ms[row["graph"]] for ms in components.PEERS.values()]
         for row in rows
