@@ -141,9 +141,9 @@ class Adjacency:
         kept, records = self._memory.pop(search, (0, None))
         return records if kept == n_workers else None
 
-    def keep(self, search, n_workers, *records):
-        """Leave records of arrays, whose contents do not matter, to the next search."""
-        if sum(array.nbytes for record in records for array in record) <= KEPT_BYTES:
+    def keep(self, search, n_workers, *records, most=KEPT_BYTES):
+        """Leave records of arrays, whose contents do not matter, to the next search if they are not large."""
+        if sum(array.nbytes for record in records for array in record) <= most:
             self._memory[search] = n_workers, records
 
     @cached_property

@@ -22,7 +22,7 @@ import numpy as np
 from edgewise import tuning
 from edgewise.device import compiled, device
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.csr import CSR, KEPT_BYTES
+from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances
 from edgewise.paths.unreached import unreached
 from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, home_slot, insert
@@ -31,6 +31,8 @@ from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, home_sl
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
 #: Vertices and entries that a search by distance may meet, and room of its queue (a power of two).
 NEAR_VERTICES, NEAR_ENTRIES, NEAR_ROOM = 1 << 15, 1 << 17, 1 << 13
+#: Numbers of vertices that a thread keeps; those of a larger graph are kept with it.
+MAX_NUMBERS = 1 << 21
 #: Sources of a search by distance, and targets that it looks for one by one.
 MAX_SOURCES, MAX_TARGETS = 256, 16
 NO_TARGETS, NO_NUMBERS = np.empty(0, np.int64), np.empty(0, np.uint32)
@@ -214,8 +216,10 @@ def search_by_distance(rows, sources, cutoff, targets=None):
     enough = min(len(rows.weights) // tuning.CPU.paths_nearby, MAX_ENTRIES)
     limits = cutoff, dtype.type(unreached(dtype)), tuning.CPU.paths_narrow, enough
     vertices, distances, queue = _memory(dtype)
-    memory = _numbers(rows.n_vertices), vertices, distances, queue
-    count = by_distance(*rows.outgoing, (sources, targets), limits, memory)
+    numbers = _numbers(rows)
+    count = by_distance(*rows.outgoing, (sources, targets), limits, (numbers, vertices, distances, queue))
+    if rows.n_vertices > MAX_NUMBERS:
+        rows.keep("numbers", 1, (numbers,), most=numbers.nbytes)
     if count == UNFINISHED:
         return None
     vertices, distances = vertices[:count], distances[:count]
@@ -227,13 +231,15 @@ def search_by_distance(rows, sources, cutoff, targets=None):
     return SparseDistances(vertices.astype(np.int64), distances.copy())
 
 
-def _numbers(n_vertices):
-    """Numbers of vertices, whose contents do not matter; those of graphs that are not huge are kept."""
+def _numbers(rows):
+    """Numbers of vertices, whose contents do not matter; kept by the thread, or with a large graph."""
+    n = rows.n_vertices
+    if n > MAX_NUMBERS:
+        ((numbers,),) = rows.borrow("numbers", 1) or ((np.empty(n, np.uint32),),)
+        return numbers
     numbers = _thread.__dict__.get("numbers", NO_NUMBERS)
-    if len(numbers) < n_vertices:
-        numbers = np.empty(n_vertices, np.uint32)
-        if numbers.nbytes <= KEPT_BYTES:
-            _thread.numbers = numbers
+    if len(numbers) < n:
+        _thread.numbers = numbers = np.empty(n, np.uint32)
     return numbers
 
 

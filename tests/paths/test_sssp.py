@@ -27,6 +27,7 @@ from tests.zoo import ZOO
 csr = import_module("edgewise.paths.csr")
 regions = import_module("edgewise.device.regions")
 sssp = import_module("edgewise.paths.sssp")
+local_search = import_module("edgewise.paths.local_search")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
@@ -513,6 +514,22 @@ def test_small_graphs_are_searched_by_one_core(monkeypatch):
             assert result.method == method
             peer = shortest_paths(graph, [5, 9], targets=targets, method="dijkstra")
             assert np.array_equal(result.distances, peer.distances)
+
+
+@only_on_host
+@pytest.mark.parametrize("most", [0, 1 << 21])
+def test_what_a_search_leaves_does_not_matter_to_the_next_one(monkeypatch, most):
+    """Numbers of vertices are kept by the thread, or with a larger graph, and are not cleared."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
+    monkeypatch.setattr(local_search, "MAX_NUMBERS", most)
+    path = np.arange(300)
+    for turn in range(3):
+        weights = (path * 7 + turn) % 11
+        graph = ew.Graph.from_edges(path, path + 1, weights=weights)
+        for source in (turn, 150, 300 - turn):
+            found = shortest_paths(graph, source)
+            assert found.method == "near-far-sequential"
+            assert np.array_equal(found.distances, solve(graph, source, method="dijkstra"))
 
 
 @only_on_host
