@@ -12,6 +12,7 @@ import random
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -204,6 +205,7 @@ def evaluate_partition(case):
 
 
 def part_graph(case):
+    """The same parts for lists, for offsets and neighbours, and for an object that has these."""
     import edgewise as ew
 
     n, k = case.graph.n_vertices, case.draw.randint(1, 4)
@@ -212,6 +214,13 @@ def part_graph(case):
     cut, parts = ew.part_graph(k, rows)
     between = sum(parts[u] != parts[v] for u, v in edges) // 2
     yield cut == between and len(parts) == n and set(parts) <= set(range(k))
+    dtype = case.draw.choice((np.int32, np.int64, np.uint32))
+    xadj = np.cumsum([0, *map(len, rows)]).astype(dtype)
+    adjncy = np.array([other for row in rows for other in row], dtype)
+    given = xadj.copy(), adjncy.copy()
+    yield ew.part_graph(k, xadj=xadj, adjncy=adjncy) == (cut, parts)
+    yield ew.part_graph(k, SimpleNamespace(adj_starts=xadj, adjacent=adjncy)) == (cut, parts)
+    yield np.array_equal(xadj, given[0]) and np.array_equal(adjncy, given[1])
 
 
 def meshes(case):
