@@ -154,7 +154,7 @@ def test_a_first_call_imports_what_it_needs(call):
 import sys
 import numpy as np
 import edgewise as ew
-ids, ends, weights = np.arange(300), np.random.default_rng(1).integers(0, 300, (2, 1500)), np.arange(1500)
+ids, ends, weights = np.arange(100), np.random.default_rng(1).integers(0, 100, (2, 300)), np.arange(300)
 plain, weighted = (ew.Graph.from_edges(*ends, weights=given) for given in (None, weights))
 directed = ew.Graph.from_edges(*ends, directed=True)
 before = set(sys.modules)
