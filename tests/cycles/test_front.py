@@ -100,9 +100,10 @@ def test_a_count_on_a_gpu_enters_few_pages(monkeypatch):
             entered.add(page.relative_to(home).as_posix())
 
     def simulate_unseen(*arguments):
+        watching = sys.getprofile()
         sys.setprofile(None)
         simulate(*arguments)
-        sys.setprofile(enter)
+        sys.setprofile(watching)
 
     simulate = launch.Kernel._simulate
     monkeypatch.setattr(launch.Kernel, "_simulate", simulate_unseen)
@@ -114,8 +115,8 @@ def test_a_count_on_a_gpu_enters_few_pages(monkeypatch):
     finally:
         sys.setprofile(None)
     assert "cycles/counting/pentagons.py" in entered and "device/launch.py" in entered
-    # 18 before results made their arrays read-only, 14 before edges were ranked by way of their rows
-    assert len(entered) <= 19, sorted(entered)
+    # 19 before the ranking got a page apart from the ranked graph, so that no circle of pages is left
+    assert len(entered) <= 20, sorted(entered)
 
 
 @pytest.mark.interpreter
