@@ -89,7 +89,7 @@ def forest(
                 result.plot_dendrogram(dendrogram)
         if output is not None:
             with stage("write", f"writing {output}"):
-                edgewise.files.by_format.write(shown, output, to)
+                edgewise.write(shown, output, format=to)
     if json:
         own = _facts(result, team) | ({} if between is None else {"path": shown.to_pydict()})
         report.as_json(report.facts(result, team, clock, own, verify, output, plot))

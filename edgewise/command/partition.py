@@ -191,7 +191,7 @@ def _write(result, output, to, whole, gtype):
     elif is_plain(output):
         result.write(output)
     else:
-        edgewise.files.by_format.write(result.to_frame(), output, to)
+        edgewise.write(result.to_frame(), output, format=to)
 
 
 def in_words(result):

@@ -29,7 +29,18 @@ PYTHON_ONLY = {
         "kind",
     ),
     *("eweights", "node_size", "nparts", "options", "symmetrize", "vsize"),  # as METIS' users know them
-    *("log", "metric", "n_clusters", "n_neighbors", "operation", "parts", "path", "progress", "protocol"),
+    *(
+        "log",
+        "metric",
+        "n_clusters",
+        "n_neighbors",
+        "operation",
+        "parts",
+        "path",
+        "progress",
+        "protocol",
+        "purpose",
+    ),
     *("similarity_threshold", "sources", "targets", "ubvec", "vertex_weights", "workload"),
 }
 #: Pages with variables of style sheets.

@@ -143,6 +143,13 @@ def test_its_import_changes_nothing():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_forest_of_a_stream_is_written_by_a_new_process(pairs):
+    pairs.write_text("a,b,score\nx,y,0.5\ny,z,0.75\n")
+    done = shell("EDGEWISE forest pairs.csv --stream --weight score -q -o out.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len((pairs.parent / "out.csv").read_text().splitlines()) == 3
+
+
 def _default_interrupt():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -86,9 +86,9 @@ def test_walks_are_powers_of_the_matrix():
 def test_work_is_foreseen():
     for shape, length in (("dense", 5), ("clique", 6), ("two cliques and a bridge", 5), ("grid", 6)):
         graph = ranked(*ZOO[shape])
-        solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
+        solver = enumerating.start(graph, heaviest_first(probes.work(graph, length)), length)
         solver.count(0, len(solver.order))
-        assert 0.2 < enumerating.work(graph, length).sum() / solver.budget.spent[0] < 8, shape
+        assert 0.2 < probes.work(graph, length).sum() / solver.budget.spent[0] < 8, shape
 
 
 def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
@@ -98,10 +98,10 @@ def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
     targets = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
     graph, length = ranked(side * side, sources, targets), 12
     monkeypatch.setattr(probes, "FEW", np.inf)
-    guess = enumerating.work(graph, length).sum()
+    guess = probes.work(graph, length).sum()
     monkeypatch.setattr(probes, "FEW", 0.0)
-    better = enumerating.work(graph, length).sum()
-    solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
+    better = probes.work(graph, length).sum()
+    solver = enumerating.start(graph, heaviest_first(probes.work(graph, length)), length)
     solver.count(0, len(solver.order))
     assert 0.3 < better / solver.budget.spent[0] < 3
     assert guess > 2 * better
