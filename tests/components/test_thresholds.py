@@ -172,7 +172,7 @@ def test_what_does_not_go_together():
     graph = scored(ZOO["path"])
     for options, problem in (
         ({"method": "hook"}, "without thresholds"),
-        ({"method": "rem", "segments": 2}, "without thresholds"),
+        ({"method": "hook-rem", "segments": 2}, "without thresholds"),
         ({"devices": ["cpu:0", "cpu:1"]}, "on one device"),
         ({"merge": "peer"}, "several devices"),
     ):
