@@ -45,6 +45,7 @@ def test_options_of_methods_and_readers_are_suggested(tmp_path):
     graph = ew.Graph.from_edges([0, 1], [1, 2])
     components: Any = ew.connected_components  # type checkers know that the calls are wrong
     bfs: Any = ew.bfs
+    partition: Any = ew.partition
     cases = [
         (lambda: components(graph, threshold=0.9), "did you mean thresholds?"),
         (lambda: components(graph, treshold=0.9), "did you mean thresholds?"),
@@ -54,8 +55,8 @@ def test_options_of_methods_and_readers_are_suggested(tmp_path):
         (lambda: ew.read("a.csv", sources="a"), "did you mean source?"),
         (lambda: ew.Graph.from_frame({}, directd=True), "did you mean directed?"),
         (lambda: ew.Graph.from_edges([0], [1], self_loop="drop"), "did you mean self_loops?"),
-        (lambda: ew.partition(graph, 2, imbalanc=1), "did you mean imbalance?"),
-        (lambda: ew.partition(graph, 2, vertex_weight=1), "did you mean vertex_weights?"),
+        (lambda: partition(graph, 2, imbalanc=1), "did you mean imbalance?"),
+        (lambda: partition(graph, 2, vertex_weight=1), "did you mean vertex_weights?"),
         (lambda: bfs(graph, 0, cut_off=1), "did you mean cutoff?"),
     ]
     for call, words in cases:

@@ -286,9 +286,11 @@ def test_names_of_users_are_printed_by_one_function(trees):
 
 
 def parameters(function):
-    """Names of all parameters of a function or lambda, by position, by keyword and collecting ones."""
-    given = function.args
-    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    """Names of all parameters of a function or lambda, but only those by position of a public function."""
+    given, marks = function.args, getattr(function, "decorator_list", ())
+    by_keyword = [*given.kwonlyargs, given.vararg, given.kwarg]
+    is_public = any(isinstance(mark, ast.Name) and mark.id in ("front", "named") for mark in marks)
+    named = [*given.posonlyargs, *given.args, *([] if is_public else by_keyword)]
     return [one.arg for one in named if one is not None]
 
 

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from edgewise.device import arrays, each_row, fetch_add
-from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, check_names, one_of, warn
+from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, one_of, warn
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import (
@@ -43,7 +43,7 @@ from edgewise.partitions.loads import loads_of
 from edgewise.partitions.presets import METHOD_OF, MOST_STEPS, PRESETS
 from edgewise.partitions.result import Partition
 from edgewise.result import counted
-from edgewise.weights import takes_weight
+from edgewise.weights import WeightOptions, takes_weight
 
 __all__ = [
     "METHODS",
@@ -99,7 +99,15 @@ def partition(
     preset: str = "default",
     seed: int = 0,
     device: str | None = None,
-    **options: Any,
+    method: str = "auto",
+    vertex_weights: Any = None,
+    target_weights: Any = None,
+    initial: Any = None,
+    tries: int = 1,
+    patience: int | None = None,
+    contiguous: bool = False,
+    scale: float | None = None,
+    **options: Unpack[WeightOptions],
 ) -> Partition:
     """Divide the vertices of a graph into parts of nearly equal weight, with few edges between the parts.
 
@@ -122,20 +130,25 @@ def partition(
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
-    **options
-        * ``vertex_weights`` : (n_vertices,) integers of 0 or more. By default those of the graph, or 1 for
-          each vertex.
-        * ``target_weights`` : (parts,) positive numbers. Shares of the total weight that the parts are to
-          have; by default all are equal.
-        * ``method`` : str. A name in ``METHODS``, or ``"auto"``.
-        * ``initial`` : (n_vertices,) integers. A partition to improve.
-        * ``tries`` : int. Whole runs with different seeds, of which the best is returned.
-        * ``patience`` : int. Iterations of refinement without a smaller cut after which a search ends; by
-          default 12. More of them give a smaller cut for more time.
-        * ``contiguous`` : bool. Whether the vertices of each part are to be connected inside of the part.
-          What is not connected to the rest of its part is moved to other parts.
-        * ``scale`` : float. Weights of edges that are floats are multiplied by this number and rounded, to 1
-          at least unless they are 0.
+    method : str
+        A name in ``METHODS``, or ``"auto"``.
+    vertex_weights : (n_vertices,) integers of 0 or more, optional
+        By default those of the graph, or 1 for each vertex.
+    target_weights : (parts,) positive numbers, optional
+        Shares of the total weight that the parts are to have; by default all are equal.
+    initial : (n_vertices,) integers, optional
+        A partition to improve.
+    tries : int
+        Whole runs with different seeds, of which the best is returned.
+    patience : int, optional
+        Iterations of refinement without a smaller cut after which a search ends; by default 12.  More of
+        them give a smaller cut for more time.
+    contiguous : bool
+        Whether the vertices of each part are to be connected inside of the part.  What is not connected to
+        the rest of its part is moved to other parts.
+    scale : float, optional
+        Weights of edges that are floats are multiplied by this number and rounded, to 1 at least unless they
+        are 0.
 
     Returns
     -------
@@ -167,49 +180,49 @@ def partition(
     (4, True, 256)
     """
     check_graph(graph)
-    given = _options(options)
-    check_method(given["method"], METHODS, {})
-    k = _checked(parts, imbalance, preset, {"seed": seed} | given)
+    check_method(method, METHODS, {})
+    _check_numbers(parts, seed, tries, patience)
+    _check_choices(imbalance, preset, contiguous, scale)
+    k = int(parts)
     if graph.directed:
         raise GraphError("a partition needs an undirected graph; use Graph.undirected()")
     graph = on_device(graph, device)
-    sizes, targets = vertex_weights_of(graph, given["vertex_weights"]), targets_of(given["target_weights"], k)
-    start = None if given["initial"] is None else checked_parts(graph, given["initial"], k)
-    name = _method(given["method"], preset)
-    method = METHODS[name]
-    record = method.record() if method.record else None
-    if given["contiguous"]:
+    sizes, targets = vertex_weights_of(graph, vertex_weights), targets_of(target_weights, k)
+    start = None if initial is None else checked_parts(graph, initial, k)
+    name = _method(method, preset)
+    taken = METHODS[name]
+    record = taken.record() if taken.record else None
+    if contiguous:
         from edgewise.partitions.contiguous import check_connected, make_contiguous
 
         check_connected(graph)
     counted, unit = positive(sizes)
     with arrays.guard(graph.device):
-        level, total, is_exact = level_of(graph, counted, given["scale"], connects=given["contiguous"])
+        level, total, is_exact = level_of(graph, counted, scale, connects=contiguous)
         arrays.synchronize(graph.device)
         begin = perf_counter()
         settings = PRESETS[preset]._replace(seed=int(seed), shift=max(0, total.bit_length() - 31))
-        if given["patience"] is not None:
-            settings = settings._replace(patience=min(given["patience"], MOST_STEPS))
+        if patience is not None:
+            settings = settings._replace(patience=min(patience, MOST_STEPS))
         if start is not None:
             start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
             start = start, cut_of(level, start)
-        run = partial(method.run, record=record) if record else method.run
-        problem = Problem(run, settings, imbalance, given["tries"], unit)
+        run = partial(taken.run, record=record) if record else taken.run
+        problem = Problem(run, settings, imbalance, tries, unit)
         found, limits = problem.solve(level, counted, targets, start)
-        if given["contiguous"]:
+        if contiguous:
             found = make_contiguous(level, found, limits)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - begin
         cut = cut_of(level, found) if is_exact else _real_cut(graph, found)
         weights = loads_of(level.sizes if counted is sizes else arrays.move(sizes, graph.device), found, k)
     limits = limits_of(total_weight(sizes), targets, imbalance)
-    _warn(
-        sizes, weights, limits, "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
-    )
-    own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
+    _warn(sizes, weights, limits, "parts are to be contiguous" if contiguous else "weights are uneven")
+    own = found, cut, weights, limits, preset, int(seed), vertex_weights
     transactions = record.finish() if record else None
-    devices = worker_names(graph.device)
-    return Partition(graph, name, seconds, *own, devices=devices, transactions=transactions)
+    return Partition(
+        graph, name, seconds, *own, devices=worker_names(graph.device), transactions=transactions
+    )
 
 
 def _method(given, preset):
@@ -221,45 +234,26 @@ def _method(given, preset):
     return taken
 
 
-#: Arguments of :func:`partition` beside its options.
-NAMED = ["graph", "parts", "imbalance", "preset", "seed", "device", "weight", "threads", "progress"]
-
-
-def _options(options):
-    """All options, with their defaults."""
-    known = {
-        "vertex_weights": None,
-        "target_weights": None,
-        "method": "auto",
-        "initial": None,
-        "tries": 1,
-        "patience": None,
-        "scale": None,
-        "contiguous": False,
-    }
-    check_names("partition", options, (*NAMED, *known))
-    given = known | options
-    if given["scale"] is not None and not (is_number(given["scale"], False) and 0 < given["scale"] < np.inf):
-        raise OptionError(f"{argument('scale', given['scale'])} must be a number larger than 0")
-    if given["contiguous"] not in (True, False):
-        raise OptionError(f"{argument('contiguous', given['contiguous'])} must be True or False")
-    return given
-
-
-def _checked(parts, imbalance, preset, given):
-    """The number of parts, once this and the other numbers are checked."""
-    whole = {"parts": (parts, 1), "seed": (given["seed"], 0), "tries": (given["tries"], 1)}
-    if given["patience"] is not None:
-        whole["patience"] = given["patience"], 1
-    for name, (value, least) in whole.items():
-        check_whole(name, value, least)
+def _check_numbers(parts, seed, tries, patience):
+    """Check the options that are whole numbers."""
+    for option, value, least in (("parts", parts, 1), ("seed", seed, 0), ("tries", tries, 1)):
+        check_whole(option, value, least)
+    if patience is not None:
+        check_whole("patience", patience, 1)
     if parts > MAX_PARTS:
         raise OptionError(f"{argument('parts', parts)} is too many; the most is {MAX_PARTS}")
+
+
+def _check_choices(imbalance, preset, contiguous, scale):
+    """Check the options that are no whole numbers."""
     if not is_number(imbalance, False) or not 0 <= imbalance < np.inf:
         raise OptionError(f"{argument('imbalance', imbalance)} must be a number of 0 or more, such as 0.03")
     if preset not in PRESETS:
         raise OptionError(f"{argument('preset', preset)} is unknown; {one_of(preset, PRESETS)}")
-    return int(parts)
+    if contiguous not in (True, False):
+        raise OptionError(f"{argument('contiguous', contiguous)} must be True or False")
+    if scale is not None and not (is_number(scale, False) and 0 < scale < np.inf):
+        raise OptionError(f"{argument('scale', scale)} must be a number larger than 0")
 
 
 @each_row
