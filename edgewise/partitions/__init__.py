@@ -201,9 +201,7 @@ def partition(
         level, total, is_exact = level_of(graph, counted, scale, connects=contiguous)
         arrays.synchronize(graph.device)
         begin = perf_counter()
-        settings = PRESETS[preset]._replace(seed=int(seed), shift=max(0, total.bit_length() - 31))
-        if patience is not None:
-            settings = settings._replace(patience=min(patience, MOST_STEPS))
+        settings = _settings(preset, int(seed), patience, total)
         if start is not None:
             start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
             start = start, cut_of(level, start)
@@ -232,6 +230,12 @@ def _method(given, preset):
         problem = f"{argument('preset', preset)} has the method {taken}"
         raise OptionError(f"{problem}; leave out {argument('method', given)}")
     return taken
+
+
+def _settings(preset, seed, patience, total):
+    """The settings of a preset, for a seed, a patience if one is given, and the total weight."""
+    settings = PRESETS[preset]._replace(seed=seed, shift=max(0, total.bit_length() - 31))
+    return settings if patience is None else settings._replace(patience=min(patience, MOST_STEPS))
 
 
 def _check_numbers(parts, seed, tries, patience):
