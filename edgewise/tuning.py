@@ -52,6 +52,9 @@ class CPULimits:
     components_dense: int = limit(4, "edges per vertex", "all | sample", "16 cores, 53275e7", "2026-11-27")
     components_sparse: int = limit(2, "edges per vertex", "plain | halve", "2 cores, 53275e7", "2026-11-27")
     components_cached: int = limit(1 << 18, "vertices", "plain | fetch", "2 cores, add6734", "2026-11-23")
+    components_close: float = limit(
+        1 / 64, "apart / n", "close | far apart", "2 cores, no state", "2026-11-21"
+    )
     paths_alone: int = limit(1 << 16, "n + m", "sequential | parallel", "2 cores, 70261b3", "2026-11-25")
     paths_nearby: int = limit(128, "m / entries read", "parallel | alone", "2 cores, db508eb", "2026-11-27")
     paths_narrow: int = limit(128, "waiting vertices", "alone | parallel", "2 cores, db508eb", "2026-11-27")
@@ -65,6 +68,10 @@ class GPULimits:
 
     components_judged: int = limit(1 << 24, "edges", "rem | by order", "H100, 53275e7", "2026-11-27")
     components_dense: int = limit(4, "edges per vertex", "rem | by order", "H100, 53275e7", "2026-11-27")
+    components_close: float = limit(1 / 64, "apart / n", "close | far apart", "H200, no state", "2026-11-21")
+    components_skewed: int = limit(
+        8, "equal / by chance", "edge-filter | edge-reach", "H200, no state", "2026-11-23"
+    )
     paths_core: float = limit(0.3, "core / n", "hierarchy | by levels", "H200, 01de572", "2026-11-26")
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "as on 1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "as on 1 core, 60baba7", "2026-11-21")

@@ -34,7 +34,6 @@ if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
 settings.register_profile(
     "edgewise",
     deadline=None,
-    max_examples=40 if os.environ.get("CI") else 100,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

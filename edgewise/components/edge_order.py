@@ -10,18 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, each, fetch_add
 
 #: Edges that are looked at to judge order and ids.
 PROBES = 256
-#: Share of the vertices within which numbers are close.
-CLOSE = 1 / 64
 #: Edges whose targets are compared to judge skew, and those that each of them is compared with.
 SAMPLE, OTHERS = 4096, 1024
 #: Threads of a GPU that compare a target with the others.
 PARTS = 64
-#: How many times as frequent as by chance equal targets must be, and the least number that is no chance.
-SKEWED, LEAST_EQUAL = 8, 4
+#: Least number of pairs with equal targets that is no chance.
+LEAST_EQUAL = 4
 #: Positions of counts: steps to a source and to a target nearby, neighbours that are close, equal targets.
 SOURCES, TARGETS, NEIGHBOURS, EQUAL = range(4)
 
@@ -37,7 +36,7 @@ class Order(NamedTuple):
 def are_far_apart(vertices, ones, others):
     """Whether most of some pairs of vertices have numbers that are not close."""
     distance = abs(ones.astype(np.int64) - others.astype(np.int64))
-    return 2 * np.count_nonzero(distance > vertices * CLOSE) > len(ones)
+    return 2 * np.count_nonzero(distance > vertices * tuning.CPU.components_close) > len(ones)
 
 
 def neighbours_are_close(vertices, sources, targets):
@@ -78,7 +77,8 @@ def count_order(index, nearby, sources, targets, counts):
 def order_of(vertices, sources, targets):
     """The :class:`Order` of a list of two edges or more by one kernel, for which the host waits once."""
     counts = arrays.zeros(4, np.int64, arrays.device_of(sources))
-    count_order(SAMPLE * PARTS, int(vertices * CLOSE), sources, targets, counts)
+    limits, compared = tuning.GPU, SAMPLE * OTHERS
+    count_order(SAMPLE * PARTS, int(vertices * limits.components_close), sources, targets, counts)
     by_source, by_target, close, equal = arrays.move(counts, "cpu").tolist()
-    skewed = equal >= LEAST_EQUAL and equal * vertices > SKEWED * SAMPLE * OTHERS
+    skewed = equal >= LEAST_EQUAL and equal * vertices > limits.components_skewed * compared
     return Order(2 * max(by_source, by_target) > PROBES, 2 * close > PROBES, skewed)
