@@ -57,13 +57,15 @@ def complete(path: Path) -> None:
     _paths.discard(path)
 
 
-def remove(path: Path) -> None:
-    """Remove a file or folder, if it is there; what could not be removed is tried again at the end."""
+def remove(path: Path) -> bool:
+    """Remove a file or folder, if it is there, and say whether it is there still, to be removed at the end."""
     shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
         path.unlink()
-    if not os.path.lexists(path):
+    is_there = os.path.lexists(path)
+    if not is_there:
         _paths.discard(path)
+    return is_there
 
 
 @contextmanager
@@ -87,7 +89,9 @@ def temporary_folder(parent: str | None = None) -> Iterator[Path]:
     try:
         yield path
     finally:
-        remove(path)
+        end = monotonic() + PATIENCE
+        while remove(path) and monotonic() < end:  # a process of a session, which is ending, has just written to it
+            sleep(PAUSE)
 
 
 def _temporary_path(suffix, parent=None):

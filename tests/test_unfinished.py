@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -44,6 +45,24 @@ def test_nothing_is_begun_behind_it(tmp_path):
     threading.Thread(target=begin, daemon=True).start()
     threading.Event().wait(0.2)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_to_which_something_is_still_written(tmp_path):
+    """It is there again when it has been removed, a few times."""
+    with unfinished.temporary_folder(str(tmp_path)) as folder:
+        end = threading.Event()
+
+        def write():
+            while not end.wait(0.001):
+                for number in range(20):
+                    with suppress(OSError):
+                        (folder / str(number)).touch()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        threading.Timer(0.1, end.set).start()
+    writer.join()
+    assert list(tmp_path.iterdir()) == [] and not unfinished._paths
 
 
 def test_temporary_files(tmp_path, monkeypatch):
