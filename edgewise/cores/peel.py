@@ -16,8 +16,7 @@ Blelloch & Shun 2017), and a vertex whose degree falls into the window later is 
 window is a quarter as wide as its first level is large, so that there are few of them, and all searches of
 lists together take less time than reading the rows.
 
-Counters are in three sets, which turns use alternately: while one is written, the one before is read and the
-one after is cleared, so one barrier a turn is enough.
+Counters are in three sets, which turns use alternately (:mod:`edgewise.primitives.rounds`).
 """
 
 from typing import Any, NamedTuple
@@ -26,11 +25,10 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region
 from edgewise.device.regions import workers
+from edgewise.device.shares import own_share
 from edgewise.device.warps import block_size, warp_aggregated_add, warp_size
+from edgewise.primitives.rounds import Rounds, clear_set, places, set_after, set_of, words
 
-#: Words between counters, so that no two share a cache line, and the counters of a set: vertices queued and
-#: listed in a turn, least degree above the level, and up to which place the queue has been removed.
-APART, QUEUED, LISTED, LEAST, REMOVED, SET = 16, 0, 1, 2, 3, 4
 #: Vertices that a CPU worker queues or lists at a time, after one word for their number.
 BUFFER = 128
 #: Vertices in the queue up to which one CPU worker goes on alone.
@@ -39,8 +37,24 @@ FEW = 48
 FEW_WORKERS = 2
 #: A window has this part of its first level.
 PART = 4
-#: Largest number of vertices whose core numbers are int32, and a level beyond all.
-MAX_INT32, NONE = 2**31 - 1, np.int64(2**62)
+#: Largest number of vertices whose core numbers are int32.
+MAX_INT32 = 2**31 - 1
+#: A level beyond all.
+NONE = np.int64(2**62)
+
+
+class Counters(NamedTuple):
+    """Counters of a turn."""
+
+    queued: int  # vertices queued in it
+    listed: int  # vertices listed in it
+    least: int  # least degree above the level
+    removed: int  # up to which place the queue has been removed
+
+
+#: Places of the counters in a set, and the sets.
+AT = places(Counters)
+SETS = Rounds(0, words(Counters))
 
 
 class Rows(NamedTuple):
@@ -60,13 +74,13 @@ class Peeling(NamedTuple):
     degrees: Any  # (n,) int32 or int64 array: neighbours left, in the end the core numbers
     queue: Any  # (n,) index array: vertices in the order of their removal
     listed: Any  # (n,) index array: vertices of a window, one window after the other
-    counters: Any  # (3 * SET * APART,) int64 array
+    counters: Any  # (SETS.end,) int64 array
 
 
 class Turn(NamedTuple):
     """What all workers know of a turn."""
 
-    counters: int  # number of the first counter of its set
+    counters: int  # place of its set of counters
     queued: int  # vertices queued before it
     listed: int  # vertices listed before it
     level: int
@@ -84,14 +98,14 @@ def add_to(worker, peeling, turn, which, vertex):
         worker.shared[1 + size] = vertex
         worker.shared[0] = size + 1
     else:
-        place = warp_aggregated_add(peeling.counters, (turn.counters + which) * APART)
+        place = warp_aggregated_add(peeling.counters, turn.counters + which)
         write(peeling, turn, which, place, vertex)
 
 
 @device
 def write(peeling, turn, which, place, vertex):
     """Write a vertex to a place among those that this turn queues or lists."""
-    if which == QUEUED:
+    if which == AT.queued:
         peeling.queue[turn.queued + place] = vertex
     else:
         peeling.listed[turn.listed + place] = vertex
@@ -103,27 +117,18 @@ def flush(worker, peeling, turn, which):
     if block_size() == 1:
         size = worker.shared[0]
         if size > 0:
-            place = fetch_add(peeling.counters, (turn.counters + which) * APART, size)
+            place = fetch_add(peeling.counters, turn.counters + which, size)
             for item in range(size):
                 write(peeling, turn, which, place + item, worker.shared[1 + item])
         worker.shared[0] = 0
 
 
 @device
-def share_of(worker, first, end):
-    """First, end and step of the worker's share of a range: a part for a CPU thread, strides on a GPU."""
-    if block_size() == 1:
-        size = end - first
-        return first + size * worker.id // worker.count, first + size * (worker.id + 1) // worker.count, 1
-    return first + worker.id, end, worker.count
-
-
-@device
 def search_vertices(worker, peeling, turn):
     """List the vertices of a window; if it is a single level, queue them."""
     degrees = peeling.degrees
-    which = QUEUED if turn.end == turn.level + 1 else LISTED
-    first, end, step = share_of(worker, 0, len(degrees))
+    which = AT.queued if turn.end == turn.level + 1 else AT.listed
+    first, end, step = own_share(worker, 0, len(degrees))
     for vertex in range(first, end, step):
         if turn.level <= degrees[vertex] < turn.end:
             add_to(worker, peeling, turn, which, vertex)
@@ -134,16 +139,16 @@ def search_vertices(worker, peeling, turn):
 def search_list(worker, peeling, turn, listed):
     """Queue the vertices at the level that are listed from ``listed`` on; note the least degree above it."""
     least = np.int64(turn.end)
-    first, end, step = share_of(worker, listed, turn.listed)
+    first, end, step = own_share(worker, listed, turn.listed)
     for item in range(first, end, step):
         vertex = peeling.listed[item]
         degree = np.int64(peeling.degrees[vertex])
         if degree == turn.level:
-            add_to(worker, peeling, turn, QUEUED, vertex)
+            add_to(worker, peeling, turn, AT.queued, vertex)
         elif degree > turn.level:
             least = min(least, degree)
-    flush(worker, peeling, turn, QUEUED)
-    fetch_min(peeling.counters, (turn.counters + LEAST) * APART, least)
+    flush(worker, peeling, turn, AT.queued)
+    fetch_min(peeling.counters, turn.counters + AT.least, least)
 
 
 @device
@@ -157,9 +162,9 @@ def remove(worker, peeling, turn, vertex):
             if held <= turn.level:
                 fetch_add(degrees, other, 1)
             elif held == turn.level + 1:
-                add_to(worker, peeling, turn, QUEUED, other)
+                add_to(worker, peeling, turn, AT.queued, other)
             elif held == turn.end:
-                place = warp_aggregated_add(peeling.counters, (turn.counters + LISTED) * APART)
+                place = warp_aggregated_add(peeling.counters, turn.counters + AT.listed)
                 peeling.listed[turn.listed + place] = other
 
 
@@ -185,44 +190,43 @@ def remove_alone(worker, peeling, turn, head):
                 elif held == turn.end:
                     peeling.listed[end] = other
                     end += 1
-    peeling.counters[(turn.counters + QUEUED) * APART] = tail - turn.queued
-    peeling.counters[(turn.counters + LISTED) * APART] = end - turn.listed
+    peeling.counters[turn.counters + AT.queued] = tail - turn.queued
+    peeling.counters[turn.counters + AT.listed] = end - turn.listed
     return head
 
 
 @device
 def remove_queued(worker, peeling, turn, first):
-    """Remove the vertices in the queue from ``first`` on; the counter REMOVED is how far this went."""
+    """Remove the vertices in the queue from ``first`` on; the counter ``removed`` is how far this went."""
     if block_size() == 1 and (turn.queued - first <= FEW or worker.count == 1):
         if worker.id == 0:
             head = remove_alone(worker, peeling, turn, first)
-            peeling.counters[(turn.counters + REMOVED) * APART] = head
+            peeling.counters[turn.counters + AT.removed] = head
         return
     if worker.id == 0:
-        peeling.counters[(turn.counters + REMOVED) * APART] = turn.queued
+        peeling.counters[turn.counters + AT.removed] = turn.queued
     lanes = warp_size()
     for item in range(first + worker.id // lanes, turn.queued, worker.count // lanes):
         remove(worker, peeling, turn, np.int64(peeling.queue[item]))
-    flush(worker, peeling, turn, QUEUED)
+    flush(worker, peeling, turn, AT.queued)
 
 
 @device
-def clear(counters, first):
+def clear(counters, place):
     """Clear a set of counters."""
-    for which in range(SET):
-        counters[(first + which) * APART] = 0
-    counters[(first + LEAST) * APART] = NONE
+    clear_set(SETS, counters, place)
+    counters[place + AT.least] = NONE
 
 
 @device
 def after(worker, peeling, turn):
     """Wait for the end of a turn, and return the next one in the same level."""
     barrier_wait(worker)
-    queued = turn.queued + load(peeling.counters, (turn.counters + QUEUED) * APART)
-    listed = turn.listed + load(peeling.counters, (turn.counters + LISTED) * APART)
-    counters = (turn.counters + SET) % (3 * SET)
+    queued = turn.queued + load(peeling.counters, turn.counters + AT.queued)
+    listed = turn.listed + load(peeling.counters, turn.counters + AT.listed)
+    counters = set_after(SETS, turn.counters)
     if worker.id == 0:
-        clear(peeling.counters, (counters + SET) % (3 * SET))
+        clear(peeling.counters, set_after(SETS, counters))
     return Turn(counters, queued, listed, turn.level, turn.end)
 
 
@@ -231,7 +235,7 @@ def peel_level(worker, peeling, turn, first):
     """Remove what is queued from ``first`` on, and what has as few neighbours then; return the next turn."""
     while first < turn.queued:
         remove_queued(worker, peeling, turn, first)
-        removed = (turn.counters + REMOVED) * APART
+        removed = turn.counters + AT.removed
         turn = after(worker, peeling, turn)
         first = load(peeling.counters, removed)
     return turn
@@ -240,7 +244,7 @@ def peel_level(worker, peeling, turn, first):
 @device
 def peel_listed(worker, peeling, turn, listed):
     """Peel the next level of a window whose vertices are listed from ``listed`` on; return the next turn."""
-    first, least = turn.queued, (turn.counters + LEAST) * APART
+    first, least = turn.queued, turn.counters + AT.least
     search_list(worker, peeling, turn, listed)
     turn = after(worker, peeling, turn)
     level = load(peeling.counters, least)
@@ -253,16 +257,16 @@ def peel_listed(worker, peeling, turn, listed):
 @parallel_region.by(shared_words=1 + BUFFER)
 def run(worker, peeling):
     """Peel the whole graph; all workers take the same turns."""
-    first, end, step = share_of(worker, 0, len(peeling.degrees))
+    first, end, step = own_share(worker, 0, len(peeling.degrees))
     for vertex in range(first, end, step):
         peeling.degrees[vertex] = peeling.rows.offsets[vertex + 1] - peeling.rows.offsets[vertex]
     if worker.id == 0:
-        for counters in range(0, 3 * SET, SET):
-            clear(peeling.counters, counters)
+        for number in range(3):
+            clear(peeling.counters, set_of(SETS, number))
     if block_size() == 1:
         worker.shared[0] = 0
     barrier_wait(worker)
-    turn = Turn(0, 0, 0, 0, 1)
+    turn = Turn(SETS.first, 0, 0, 0, 1)
     while turn.queued < len(peeling.degrees):
         queued, listed = turn.queued, turn.listed
         search_vertices(worker, peeling, turn)
@@ -279,7 +283,7 @@ def new_peeling(rows):
     device, n = arrays.device_of(rows.offsets), len(rows.offsets) - 1
     degrees = arrays.empty(n, np.int32 if n <= MAX_INT32 else np.int64, device)
     queue, listed = (arrays.empty(n, rows.neighbours.dtype, device) for _ in range(2))
-    return Peeling(rows, degrees, queue, listed, arrays.empty(3 * SET * APART, np.int64, device))
+    return Peeling(rows, degrees, queue, listed, arrays.empty(SETS.end, np.int64, device))
 
 
 def peel(rows):

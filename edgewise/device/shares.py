@@ -10,6 +10,7 @@ import numpy as np
 
 from edgewise.device.atomics import fetch_add, load
 from edgewise.device.target import device
+from edgewise.device.warps import block_size
 
 #: Words from the counter of a share to the next one, which is in another cache line.
 STRIDE = 8
@@ -18,6 +19,15 @@ STRIDE = 8
 def new_shares(n_workers):
     """Counters of the items that are taken of so many shares: (n_workers * STRIDE,) int64."""
     return np.zeros(n_workers * STRIDE, np.int64)
+
+
+@device
+def own_share(worker, first, end):
+    """First, end and step of a worker's share of a range: a part for a CPU thread, strides on a GPU."""
+    if block_size() == 1:
+        size = end - first
+        return first + size * worker.id // worker.count, first + size * (worker.id + 1) // worker.count, 1
+    return first + worker.id, end, worker.count
 
 
 @device

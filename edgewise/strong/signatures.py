@@ -10,8 +10,7 @@ Least vertices spread along the edges, in both directions, by atomic minima, swe
 changes.  A vertex passes on the value of its own value, too, if that is less: as with pointer jumping, a long
 path takes few sweeps.
 
-All sweeps and rounds are one region.  The flags and counters of turns alternate between three sets, so that
-one barrier a turn is enough: one is written, the one before is read, the next one is cleared.
+All sweeps and rounds are one region, with one barrier for each (:mod:`edgewise.primitives.rounds`).
 """
 
 from typing import Any, NamedTuple
@@ -19,13 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
+from edgewise.device.shares import own_share
 from edgewise.device.warps import block_size, warp_aggregated_add
 from edgewise.index_type import index_type
+from edgewise.primitives.rounds import APART, Rounds, set_of
 
-#: Words between counters, which keeps them in different cache lines.
-APART = 16
-#: Counters: three flags whether a sweep has changed something, then three numbers of the edges that remain.
-KEPT, COUNTERS = 3, 6
+#: Whether a sweep has changed something.
+CHANGED = Rounds(0, APART)
+#: Number of the edges that a round leaves.
+KEPT = Rounds(CHANGED.end, APART)
 
 
 class Edges(NamedTuple):
@@ -36,7 +37,7 @@ class Edges(NamedTuple):
 
 
 class Signatures(NamedTuple):
-    """State that all workers share; (n,) index arrays, and the counters (COUNTERS * APART,) int64."""
+    """State that all workers share; (n,) index arrays, and the counters (KEPT.end,) int64."""
 
     reaching: Any  # least vertex known to reach a vertex
     reached: Any  # least vertex known to be reached from it
@@ -54,14 +55,6 @@ class Turn(NamedTuple):
 
 
 @device
-def share_of(worker, count):
-    """First, end and step of the worker's share of a range: a part for a CPU thread, strides on a GPU."""
-    if block_size() == 1:
-        return count * worker.id // worker.count, count * (worker.id + 1) // worker.count, 1
-    return worker.id, count, worker.count
-
-
-@device
 def lower(values, vertex, other):
     """Lower the value of a vertex to that of another, and to the value of that; return whether it was."""
     value = load(values, other)
@@ -76,7 +69,7 @@ def lower(values, vertex, other):
 def sweep(worker, edges, count, state):
     """Pass the values along the worker's edges, once; return whether one has changed."""
     changed = False
-    first, end, step = share_of(worker, count)
+    first, end, step = own_share(worker, 0, count)
     for edge in range(first, end, step):
         source, target = edges.sources[edge], edges.targets[edge]
         if lower(state.reaching, target, source):
@@ -92,11 +85,11 @@ def spread(worker, edges, count, state, turn):
     changed, sweeps = True, turn.sweeps
     while changed:
         if worker.id == 0:
-            store(state.counters, (sweeps + 1) % 3 * APART, 0)
+            store(state.counters, set_of(CHANGED, sweeps + 1), 0)
         if sweep(worker, edges, count, state):
-            store(state.counters, sweeps % 3 * APART, 1)
+            store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
-        changed = load(state.counters, sweeps % 3 * APART) != 0
+        changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
         sweeps += 1
     return Turn(sweeps, turn.rounds, turn.left)
 
@@ -104,7 +97,7 @@ def spread(worker, edges, count, state, turn):
 @device
 def begin(worker, state):
     """Let every vertex whose label is unknown be its own signature."""
-    first, end, step = share_of(worker, len(state.labels))
+    first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         if state.labels[vertex] == state.unknown:
             state.reaching[vertex] = state.reached[vertex] = vertex
@@ -113,7 +106,7 @@ def begin(worker, state):
 @device
 def finish(worker, state):
     """Label the vertices whose signature is one vertex; a label that is known is written once more."""
-    first, end, step = share_of(worker, len(state.labels))
+    first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         if state.reaching[vertex] == state.reached[vertex]:
             state.labels[vertex] = state.reaching[vertex]
@@ -122,7 +115,7 @@ def finish(worker, state):
 @device
 def label_rest(worker, state):
     """Label the vertices that no edge joins to another of their component."""
-    first, end, step = share_of(worker, len(state.labels))
+    first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         if state.labels[vertex] == state.unknown:
             state.labels[vertex] = vertex
@@ -141,7 +134,7 @@ def remains(edges, edge, state):
 @device
 def keep(worker, edges, count, kept, state, counter):
     """Copy the edges that remain to ``kept``: in parts on the CPU, each in its order."""
-    first, end, step = share_of(worker, count)
+    first, end, step = own_share(worker, 0, count)
     place = np.int64(0)
     if block_size() == 1:
         for edge in range(first, end):
@@ -163,9 +156,9 @@ def take_round(worker, edges, count, kept, state, turn):
     barrier_wait(worker)
     turn = spread(worker, edges, count, state, turn)
     finish(worker, state)
-    counter = (KEPT + turn.rounds % 3) * APART
+    counter = set_of(KEPT, turn.rounds)
     if worker.id == 0:
-        store(state.counters, (KEPT + (turn.rounds + 1) % 3) * APART, 0)
+        store(state.counters, set_of(KEPT, turn.rounds + 1), 0)
     keep(worker, edges, count, kept, state, counter)
     barrier_wait(worker)
     return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter))
@@ -190,7 +183,7 @@ def signatures(n_vertices, sources, targets):
         return arrays.empty(count, kind, device)
 
     labels = arrays.full(n_vertices, unknown, kind, device)
-    counters = arrays.zeros(COUNTERS * APART, np.int64, device)
+    counters = arrays.zeros(KEPT.end, np.int64, device)
     state = Signatures(empty(n_vertices), empty(n_vertices), labels, counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)

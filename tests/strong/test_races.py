@@ -22,7 +22,7 @@ def new_state(scheduler, n=N):
         return jitter.Jittery(values, scheduler)
 
     vertices = np.arange(n, dtype=np.uint32)
-    counters = jittery(np.zeros(page.COUNTERS * page.APART, np.int64))
+    counters = jittery(np.zeros(page.KEPT.end, np.int64))
     unknown = np.full(n, 2**32 - 1, np.uint32)
     return page.Signatures(jittery(vertices), jittery(vertices.copy()), unknown, counters, 2**32 - 1)
 
