@@ -23,12 +23,12 @@ import numpy as np
 import record
 
 import edgewise as ew
-from edgewise.components import sharded
+from edgewise.streams import sharded
 
 SHARDS = 12
 KINDS = ("integers", "strings", "strings, divided", "forest", "all pairs", "all pairs to a file")
 #: Share of a worker's memory for strings; with a share of 0 they are divided among all workers.
-MOST_MEMORY = sharded.MOST_MEMORY
+MEMORY_SHARE = sharded.MEMORY_SHARE
 #: Vertices and edges of the graph of all pairs.
 VERTICES, EDGES = 8_000, 40_000
 
@@ -60,7 +60,7 @@ def answer(folder, kind, **how):
         arrays = [found.edges, found.sources, found.targets, found.weights, found.labels]
     else:
         name, _, is_divided = kind.partition(", ")
-        sharded.MOST_MEMORY = 0 if is_divided else MOST_MEMORY
+        sharded.MEMORY_SHARE = 0 if is_divided else MEMORY_SHARE
         found = ew.stream_components(folder / name, **how)
         arrays = [found.labels]
     state = hashlib.sha256(b"".join(np.ascontiguousarray(array) for array in arrays))

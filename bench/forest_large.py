@@ -136,14 +136,14 @@ def used():
 
 def by_segments(graph):
     """The forest's edges by reductions on the first GPU."""
-    from edgewise.forest import METHODS, segments
+    from edgewise.forest import METHODS, several
     from edgewise.forest.reduction import Goal
     from edgewise.workers import WorkQueue
 
     goal = Goal(graph.n_vertices, False, METHODS["boruvka"].run)
     columns = graph.sources, graph.targets, graph.weights
-    queue = WorkQueue(graph.n_edges, segments.SEGMENT_EDGES)
-    return segments.forest_by_segments(goal, columns, 0, queue, "cuda:0").forest
+    queue = WorkQueue(graph.n_edges, several.SEGMENT_EDGES)
+    return several.forest_by_segments(goal, columns, 0, queue, "cuda:0").forest
 
 
 def host(arguments):

@@ -3,7 +3,7 @@
     python bench/merge_tree.py
     python bench/merge_tree.py --workers 16 --rate 20e6 --storage 10e9
 
-It adds up the levels of the tree as :mod:`edgewise.components.sharded` builds it, with the largest parts that
+It adds up the levels of the tree as :mod:`edgewise.streams.sharded` builds it, with the largest parts that
 there can be: a pair for each id, or for each row that a task has read.
 """
 
@@ -12,7 +12,7 @@ import math
 
 from record import results
 
-from edgewise.components.sharded import parts_together
+from edgewise.streams.sharded import parts_together
 
 CASES = ((1e10, 1e9), (1e11, 1e9), (1e11, 4e9), (1e12, 4e9), (1e12, 1e10))
 TASKS_PER_WORKER, BYTES_OF_A_ROW = 4, 13

@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 #: Where each public name lives; an empty attribute means the module itself.
 _HOMES = {
     "ComponentsClustering": ("edgewise.estimators", "ComponentsClustering"),
-    "ComponentsStream": ("edgewise.components.batch_stream", "ComponentsStream"),
-    "ForestStream": ("edgewise.forest.batch_stream", "ForestStream"),
+    "ComponentsStream": ("edgewise.streams.batches", "ComponentsStream"),
+    "ForestStream": ("edgewise.streams.batches", "ForestStream"),
     "Graph": ("edgewise.graph", "Graph"),
     "SingleLinkage": ("edgewise.estimators", "SingleLinkage"),
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
@@ -38,8 +38,8 @@ _HOMES = {
     "read_mesh": ("edgewise.files.mesh", "read_mesh"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "single_linkage": ("edgewise.forest.single_linkage", "single_linkage"),
-    "stream_components": ("edgewise.components.stream", "stream_components"),
-    "stream_forest": ("edgewise.forest.stream", "stream_forest"),
+    "stream_components": ("edgewise.streams", "stream_components"),
+    "stream_forest": ("edgewise.streams", "stream_forest"),
     "strongly_connected_components": ("edgewise.strong", "strongly_connected_components"),
     "update_components": ("edgewise.components.update", "update_components"),
     "warmup": ("edgewise.warm", "warmup"),
@@ -87,8 +87,6 @@ if TYPE_CHECKING:
     from edgewise import errors as errors
     from edgewise import generators as generate
     from edgewise.components import connected_components as connected_components
-    from edgewise.components.batch_stream import ComponentsStream as ComponentsStream
-    from edgewise.components.stream import stream_components as stream_components
     from edgewise.components.update import update_components as update_components
     from edgewise.cores import core_numbers as core_numbers
     from edgewise.cycles import cycle_counts as cycle_counts
@@ -100,10 +98,8 @@ if TYPE_CHECKING:
     from edgewise.files import write as write
     from edgewise.files.mesh import read_mesh as read_mesh
     from edgewise.forest import minimum_spanning_forest as minimum_spanning_forest
-    from edgewise.forest.batch_stream import ForestStream as ForestStream
     from edgewise.forest.best_links import best_links as best_links
     from edgewise.forest.single_linkage import single_linkage as single_linkage
-    from edgewise.forest.stream import stream_forest as stream_forest
     from edgewise.graph import Graph as Graph
     from edgewise.partitions import partition as partition
     from edgewise.partitions.check import evaluate_partition as evaluate_partition
@@ -114,6 +110,10 @@ if TYPE_CHECKING:
     from edgewise.paths.has_path import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
     from edgewise.paths.sssp import shortest_paths as shortest_paths
+    from edgewise.streams import stream_components as stream_components
+    from edgewise.streams import stream_forest as stream_forest
+    from edgewise.streams.batches import ComponentsStream as ComponentsStream
+    from edgewise.streams.batches import ForestStream as ForestStream
     from edgewise.strong import strongly_connected_components as strongly_connected_components
     from edgewise.strong.largest import largest_component as largest_component
     from edgewise.warm import warmup as warmup

@@ -195,7 +195,7 @@ def _stream_all_kinds(folder, where):
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    from edgewise.components.stream import stream_components
+    from edgewise.streams import stream_components
 
     columns = [pa.array([1, 2, 4], kind()) for kind in (pa.int64, pa.int32, pa.uint32)]
     for column in (*columns, pa.array([-1, 2, 4]), pa.array(["a", "b", "d"])):

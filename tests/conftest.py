@@ -109,7 +109,7 @@ def threads():
 @pytest.fixture
 def divided(monkeypatch):
     """Strings are divided among all slots of the workers, not only among their machines."""
-    monkeypatch.setattr("edgewise.components.sharded.MOST_MEMORY", 0)
+    monkeypatch.setattr("edgewise.streams.sharded.MEMORY_SHARE", 0)
 
 
 @pytest.fixture(scope="module")

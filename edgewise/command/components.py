@@ -4,6 +4,7 @@ With ``--records`` every record gets a cluster, with ``--update`` the pairs are 
 found before, and with ``--stream`` many files are read once.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -182,7 +183,7 @@ def _shards_of(goals, wanted, asked, how):
     """What tasks write to a folder; ``None`` if they do not."""
     if not any(how.tasks) or goals.table is None or not is_folder(goals.table):
         return None
-    from edgewise.components.stored import Output
+    from edgewise.streams.stored import Output
 
     for option, given in ((asked, asked), ("plot", goals.plot)):
         if given:
@@ -196,7 +197,9 @@ def _stream_of(stream, wanted, reading, how, output):
     if not stream:
         streaming.check_no_stream(how.checkpoint, how.vertices)
         return None
-    from edgewise.components.file_stream import READING, FileStream, stream_team
+    from edgewise.streams import READING, stream_team
+    from edgewise.streams.file_stream import FileStream
+    from edgewise.streams.union import Union
 
     streaming.check_stream(reading, READING, how.verify)
     if how.method not in ("auto", "rem"):
@@ -206,22 +209,19 @@ def _stream_of(stream, wanted, reading, how, output):
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
     if any(how.tasks):
         return _scheduled(wanted.pairs, columns, how, output)
-    return FileStream(wanted.pairs, columns, how.vertices, how.team, merge, how.checkpoint)
+    return FileStream(wanted.pairs, columns, Union(merge), how.vertices, how.team, how.checkpoint)
 
 
 def _scheduled(pairs, columns, how, output):
     """The job of a stream by tasks."""
-    from edgewise.components.contraction import sharded_stream
+    from edgewise.streams import stream_by_tasks
 
     if "devices" in how.where:
         option = "scheduler" if how.tasks.scheduler else "memory"
         raise OptionError(f"--devices is for one process; with --{option} tasks have a device each")
     given = {"device": how.where["device"], "checkpoint": how.checkpoint}
-
-    def make(client):
-        wanted = how.tasks.memory, output
-        return sharded_stream(wanted, pairs, columns, how.vertices, client=client, **given)
-
+    wanted = how.tasks.memory, output
+    make = partial(stream_by_tasks, wanted, pairs, columns, how.vertices, **given)
     return streaming.ScheduledStream(how.tasks.scheduler, how.checkpoint, make)
 
 

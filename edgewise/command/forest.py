@@ -1,5 +1,6 @@
 """``edgewise forest``: a weighted graph in, the edges of its minimum or maximum spanning forest out."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -119,8 +120,9 @@ def _stream_of(inputs, reading, stream, options):
     if not stream and options.scheduler is None:
         streaming.check_no_stream(options.checkpoint, options.vertices)
         return None
-    from edgewise.components.file_stream import READING
-    from edgewise.forest.file_stream import ForestFileStream
+    from edgewise.streams import READING
+    from edgewise.streams.file_stream import FileStream
+    from edgewise.streams.forest import KeepForest
 
     streaming.check_stream(reading, (*READING, "weight"), options.verify)
     method, team = options.how["method"], options.how["devices"]
@@ -129,25 +131,14 @@ def _stream_of(inputs, reading, stream, options):
     if len(team) > 1:
         raise OptionError("--devices means nothing with --stream, which uses one device; use --device")
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
-    weight = columns.pop("weight", None)
-    if options.scheduler is not None:
-        return _scheduled(inputs, (columns, weight), options)
-    job = ForestFileStream(inputs, columns, options.vertices, team, checkpoint=options.checkpoint)
-    job.choose_weights(weight, options.how["maximum"])
-    return job
+    problem = KeepForest(columns.pop("weight", None), options.how["maximum"])
+    given = inputs, columns, problem, options.vertices
+    if options.scheduler is None:
+        return FileStream(*given, team, options.checkpoint)
+    from edgewise.streams.sharded import ShardedStream
 
-
-def _scheduled(inputs, columns, options):
-    """The job of a stream on the workers of a scheduler."""
-    from edgewise.forest.sharded import ShardedForest
-
-    given = {"device": options.how["devices"][0].device, "checkpoint": options.checkpoint}
-
-    def make(client):
-        job = ShardedForest(inputs, columns[0], options.vertices, client=client, **given)
-        job.choose_weights(columns[1], options.how["maximum"])
-        return job
-
+    how = {"device": team[0].device, "checkpoint": options.checkpoint}
+    make = partial(ShardedStream, *given, **how)
     return streaming.ScheduledStream(options.scheduler, options.checkpoint, make)
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 import typer
 
 from edgewise.command import keyboard, options, report
-from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.errors import OptionError
+from edgewise.streams.graph import StreamedGraph
 
 Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
 Checkpoint = Annotated[
@@ -42,7 +42,7 @@ class Tasks(NamedTuple):
 class ScheduledStream:
     """A stream of tables that tasks read, on the workers of a scheduler or, if that is ``None``, in a thread.
 
-    ``make(client)`` makes the job.
+    ``make(client=client)`` makes the job.
     """
 
     saved = None
@@ -55,11 +55,11 @@ class ScheduledStream:
         from edgewise.workers.dask import connected
 
         with connected(self.scheduler) if self.scheduler else ThreadPoolExecutor(1) as client:
-            return self.make(client).run(progress)
+            return self.make(client=client).run(progress)
 
     def remove_checkpoint(self):
         """Remove the folder of the tasks, once the output is written."""
-        from edgewise.components.tasks import remove_task_folder
+        from edgewise.streams.tasks import remove_task_folder
 
         if self.checkpoint is not None:
             remove_task_folder(self.checkpoint)

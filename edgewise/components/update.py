@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.cluster_table import ADDED, ClusterTable
 from edgewise.components.naming import check_name, name_givers
-from edgewise.errors import GraphError, argument, check_names
+from edgewise.errors import GraphError, argument
 from edgewise.files import read
 from edgewise.files.records import records_of
-from edgewise.front import front
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers, arrow_array, is_text, value_type
@@ -39,6 +39,8 @@ from edgewise.ingest.id_types import (
 from edgewise.ingest.records import Records
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from edgewise.components.result import Name
     from edgewise.ingest.frames import Frame
 
@@ -94,11 +96,7 @@ class UpdatedComponents(Components):
 
     @cached_property
     def _changes(self):
-        return _changes(self)
-
-
-#: Arguments of :func:`update_components` beside the options of reading, and those for the components.
-NAMED, SOLVING = ("clusters", "pairs", "name"), ("method", "device", "devices", "merge")
+        return _changes(self, self._old.labels)
 
 
 @front
@@ -109,7 +107,28 @@ def update_components(
     name: Name | None = None,
     vertices: Any = None,
     vertex_id: str | None = None,
-    **options: Any,
+    source: str | int | Sequence[str | int] | None = None,
+    target: str | int | Sequence[str | int] | None = None,
+    weight: str | int | bool | None = None,
+    where: str | None = None,
+    threshold: float | None = None,
+    score: str | None = None,
+    null: str | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+    directed: bool | None = None,
+    one_based: bool | None = None,
+    header: bool | None = None,
+    ids: str | None = None,
+    self_loops: str | None = None,
+    repeated: str | None = None,
+    method: str = "auto",
+    device: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    merge: str = "auto",
+    **options: Unpack[CallOptions],
 ) -> UpdatedComponents:
     """Add pairs to clusters that were found before.
 
@@ -127,9 +146,12 @@ def update_components(
         has columns of records; otherwise new ids become vertices by themselves.
     vertex_id : str, optional
         Column of ``clusters``, and of ``vertices``, with the ids; by default ``id`` or ``unique_id``.
-    **options
-        Those of :func:`edgewise.read` (``source``, ``target``, ``where`` ...) for the pairs, and ``method``,
-        ``device``, ``devices`` and ``merge`` of :func:`connected_components`.
+    source, target, weight, where, threshold, score, null, sep, decimal, encoding, format, directed
+        How the pairs are read, as in :func:`edgewise.read`.
+    one_based, header, ids, self_loops, repeated
+        As well.
+    method, device, devices, merge
+        How their components are found, as in :func:`connected_components`.
 
     Returns
     -------
@@ -152,15 +174,16 @@ def update_components(
     >>> tuesday.to_frame().to_pydict()["cluster"]
     ['a', 'a', 'a', 'a', 'f', 'f']
     """
-    from edgewise.files.formats import option_names
-
     check_name(name)
-    check_names("update_components", options, [*NAMED, *SOLVING, *option_names()])
-    solving = {key: options.pop(key) for key in SOLVING if key in options}
+    reading = {"source": source, "target": target, "weight": weight, "where": where, "threshold": threshold}
+    reading |= {"score": score, "null": null, "sep": sep, "decimal": decimal, "encoding": encoding}
+    reading |= {"format": format, "directed": directed, "one_based": one_based, "header": header, "ids": ids}
+    reading |= {"self_loops": self_loops, "repeated": repeated}
     old = read_clusters(clusters, name or "min", vertex_id)
-    graph = old.with_pairs(pairs, vertices, options)
+    graph = old.with_pairs(pairs, vertices, {key: one for key, one in reading.items() if one is not None})
     graph.frame_kind = kind_of(clusters)
-    return old.updated(connected_components(graph, **solving))
+    how: Any = {"method": method, "device": device, "devices": devices, "merge": merge}
+    return old.updated(connected_components(graph, **how))
 
 
 @dataclass(frozen=True)
@@ -183,7 +206,23 @@ class OldClusters:
 
     def with_pairs(self, pairs, vertices=None, reading=None) -> Graph:
         """The graph of the clusters and new pairs; the arguments are those of :func:`update_components`."""
-        return _with_pairs(self, pairs, vertices, reading or {})
+        reading, old, before = reading or {}, self.records, self.labels
+        own = [column for column in old.schema.names if column not in ADDED]
+        together = _only(old, own)
+        if vertices is not None:
+            together = _joined(together, records_of(vertices, old.id_column, reading.get("encoding")))
+        together = replace(together, grow=len(own) == 1 and vertices is None)
+        graph: Graph
+        if isinstance(pairs, str | bytes | os.PathLike | list | tuple):
+            graph = read(pairs, vertices=together, **{"weight": False, **reading})
+        else:
+            graph = Graph.from_frame(pairs, vertices=together, **reading)
+        rows: Any = np.flatnonzero(before != np.arange(len(before))).astype(index_type(graph.n_vertices))
+        ends = (graph.sources, rows), (graph.targets, before[rows].astype(rows.dtype))
+        sources, targets = (np.concatenate([one.astype(rows.dtype) for one in end]) for end in ends)
+        whole = Graph(graph.n_vertices, edges=(sources, targets, None), ids=graph.ids)
+        whole.records = together if len(own) > 1 else None
+        return whole
 
     def updated(self, result) -> UpdatedComponents:
         """The components of that graph with what is known of the old clusters."""
@@ -197,29 +236,6 @@ def read_clusters(clusters, naming="min", id_column=None) -> OldClusters:
     labels = _labels(records)
     _check_names(records, labels, naming)
     return OldClusters(records, naming, labels)
-
-
-def _with_pairs(clusters, pairs, vertices, reading) -> Graph:
-    old, before = clusters.records, clusters.labels
-    own = [column for column in old.schema.names if column not in ADDED]
-    together = _only(old, own)
-    if vertices is not None:
-        together = _joined(together, records_of(vertices, old.id_column, reading.get("encoding")))
-    together = replace(together, grow=len(own) == 1 and vertices is None)
-    graph = _of_pairs(pairs, together, reading)
-    rows: np.ndarray = np.flatnonzero(before != np.arange(len(before))).astype(index_type(graph.n_vertices))
-    ends = (graph.sources, rows), (graph.targets, before[rows].astype(rows.dtype))
-    sources, targets = (np.concatenate([one.astype(rows.dtype, copy=False) for one in end]) for end in ends)
-    whole = Graph(graph.n_vertices, edges=(sources, targets, None), ids=graph.ids)
-    whole.records = together if len(own) > 1 else None
-    return whole
-
-
-def _of_pairs(pairs, records, reading):
-    """The graph of new pairs among the records."""
-    if isinstance(pairs, str | bytes | os.PathLike | list | tuple):
-        return read(pairs, vertices=records, **{"weight": False, **reading})
-    return Graph.from_frame(pairs, vertices=records, **reading)
 
 
 def _column(records, name):
@@ -311,44 +327,40 @@ def _joined(old, new) -> Records:
     return replace(old, batches=batches, name=f"{old.name} and {new.name}", rows=rows)
 
 
-def _changes(result):
+def _changes(result, before):
+    """The table of :meth:`UpdatedComponents.changes`; ``before`` are the labels of the old clusters."""
     import pyarrow as pa
 
-    table, before = result.table(), result._old.labels
+    table = result.table()
     labels = table.labels.astype(np.int64, copy=False)
-    sizes_before = np.bincount(before, minlength=len(labels)) if len(before) else np.zeros(len(labels), int)
+    sizes_before = np.bincount(before, minlength=len(labels))
     old = np.flatnonzero(before == np.arange(len(before)))
     now = labels[old]
-    parts = np.bincount(now, minlength=len(labels)) if len(old) else np.zeros(len(labels), np.int64)
+    parts = np.bincount(now, minlength=len(labels))
     merged = parts[now] > 1
     touched = merged | (table.sizes[now] > sizes_before[old])
     new = np.flatnonzero((labels == np.arange(len(labels))) & (parts == 0))
-    new = new[labels[new] == new]
     roots = np.concatenate([now[touched], new])
     firsts = np.concatenate([old[touched], new])
     kinds = np.concatenate([np.where(merged[touched], 0, 1), np.full(len(new), 2)])
     order = np.lexsort((firsts, roots))
     roots, firsts, kinds = roots[order], firsts[order], kinds[order]
     is_new = kinds == 2
-    names_before = _names_before(result, np.where(is_new, 0, firsts), is_new)
-    return pa.table(
-        {
-            "change": pa.array(["merged", "grown", "new"]).take(arrow_array(kinds)),
-            "before": names_before,
-            "cluster": table.names_of(roots),
-            "size_before": arrow_array(np.where(is_new, 0, sizes_before[firsts]).astype(np.int64)),
-            "size": arrow_array(table.sizes[roots]),
-        }
-    )
+    columns = {
+        "change": pa.array(["merged", "grown", "new"]).take(arrow_array(kinds)),
+        "before": _names_before(result, before, np.where(is_new, 0, firsts), is_new),
+        "cluster": table.names_of(roots),
+        "size_before": arrow_array(np.where(is_new, 0, sizes_before[firsts]).astype(np.int64)),
+        "size": arrow_array(table.sizes[roots]),
+    }
+    return pa.table(columns)
 
 
-def _names_before(result, firsts, is_new):
+def _names_before(result, before, firsts, is_new):
     """Names that old clusters had, given by their first rows; null for new ones."""
-    ids, before = result.graph.ids, result._old.labels
-    givers = firsts
+    ids, names = result.graph.ids, arrow_array(firsts)
     if result.naming != "row":
-        given = ids[: len(before)] if ids is not None else None
-        least = name_givers(before, given, result.naming)
+        least = name_givers(before, ids[: len(before)] if ids is not None else None, result.naming)
         givers = firsts if least is None or not len(least) else least[firsts]
-    names = arrow_array(givers) if result.naming == "row" else arrow_array(result.graph.ids_of(givers))
+        names = arrow_array(result.graph.ids_of(givers))
     return names.take(arrow_array(np.arange(len(names)), nulls=is_new))

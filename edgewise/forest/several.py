@@ -5,19 +5,36 @@ Of a dense graph, the first device finds the forest of the light edges, and all 
 forests meet in a binary tree of rounds, in each of which half of the workers send theirs to the other half,
 where the two are reduced to one (:mod:`~edgewise.forest.reduction`).
 
-A worker that has too little memory for its share reads it in segments (:mod:`~edgewise.forest.segments`).
-One device takes the same way with all edges, where they are too many for its memory.
+A worker that has too little memory for its share reads it in segments: they are sent to the device one by
+one, filtered there, and collected by a :class:`~edgewise.forest.reduction.Reducer`.  So a device holds a few
+buffers, the edges that it has collected, and the forest so far, whatever the number of edges.  One device
+takes the same way with all edges, where they are too many for its memory.
+
+On a GPU the next segments are copied on a stream of their own while one is filtered, and as many as there are
+buffers while edges are reduced.  Copies run beside kernels, at the full rate of the link, from page-locked
+memory only; a segment in other memory is first copied into a page-locked buffer by several threads.  Edges
+that are on the device already are read where they are.
 """
 
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
+from os import cpu_count
 from typing import Any, NamedTuple
 
+from edgewise.components.segments import MAX_STAGING_THREADS, SegmentBuffer
 from edgewise.device import arrays, streams, threads
 from edgewise.errors import OutOfMemoryError
-from edgewise.forest import segments
-from edgewise.forest.reduction import USABLE, Edges, concatenated, solve, whole_bytes_needed
+from edgewise.forest.reduction import (
+    USABLE,
+    Edges,
+    Reducer,
+    capacity_for,
+    concatenated,
+    solve,
+    whole_bytes_needed,
+)
 from edgewise.forest.shared_filter import (
     Part,
     completed,
@@ -29,6 +46,11 @@ from edgewise.forest.shared_filter import (
 )
 from edgewise.workers import WorkQueue
 from edgewise.workers.topology import all_access, rounds
+
+#: Edges of a segment.
+SEGMENT_EDGES = 1 << 23
+#: Buffers of segments on a GPU.
+BUFFERS = 6
 
 
 class Share(NamedTuple):
@@ -68,7 +90,7 @@ def forest_by_shares(goal_of, columns, team):
     all_access(team)  # so that copies between GPUs go over their link
     bounds = [n_edges * number // len(team) for number in range(len(team) + 1)]
     counts = [last - first for first, last in pairwise(bounds)]
-    queues = [WorkQueue(count, segments.SEGMENT_EDGES) for count in counts]
+    queues = [WorkQueue(count, SEGMENT_EDGES) for count in counts]
     shares = [Share(*one) for one in zip(team, bounds, bounds[1:], queues)]
     with ThreadPoolExecutor(len(team)) as pool:
         try:
@@ -157,7 +179,7 @@ def _forest_of_share(goal, columns, share):
     """The forest of a share of the edges: as a whole, or in segments if memory is scarce."""
     with suppress(OutOfMemoryError):
         return _forest_as_a_whole(goal, columns, share)
-    found = segments.forest_by_segments(goal, columns, share.first, share.queue, share.worker.device)
+    found = forest_by_segments(goal, columns, share.first, share.queue, share.worker.device)
     return Found(found.forest, found.labels, -(-share.queue.total // share.queue.chunk))
 
 
@@ -185,3 +207,65 @@ def _merged(goal, one, other):
     chosen, labels = solve(goal, *edges[:3])
     arrays.synchronize(where)
     return Found(edges.taken(chosen), labels, one.n_segments + other.n_segments)
+
+
+def forest_by_segments(goal, columns, first, queue, where):
+    """The :class:`~edgewise.forest.reduction.Reducer` of the edges that a queue hands out, all reduced.
+
+    ``columns`` are sources, targets and weights; the queue counts from position ``first``.
+    """
+    copied = where != "cpu" and arrays.device_of(columns[0]) == "cpu"
+    buffered = BUFFERS * queue.chunk * sum(column.itemsize for column in columns) if copied else 0
+    reducer = Reducer(goal, where, capacity_for(goal.n_vertices, columns[2], where, buffered))
+    with arrays.guard(where):
+        if not queue.total:
+            sources, targets, weights = (arrays.move(column[:0], where) for column in columns)
+            reducer.add(sources, targets, weights, first)
+        segments = (_copies if copied else _views)(columns, first, queue, where)
+        for start, (sources, targets, weights) in segments:
+            reducer.add(sources, targets, weights, start)
+        reducer.finish()
+    return reducer
+
+
+def _views(columns, first, queue, where):
+    """Yield the position of the first edge of each segment, and the segment, copied only from another GPU."""
+    for start, stop in queue:
+        yield first + start, [arrays.move(column[first + start : first + stop], where) for column in columns]
+
+
+def _copies(columns, first, queue, where):
+    """Yield the same of segments of the host, copied to a GPU while others are in use."""
+    stream = streams.Stream(where)
+    free: deque[SegmentBuffer] = deque()
+    copied: deque = deque()
+    for _ in range(BUFFERS):
+        free.append(SegmentBuffer(where, queue.chunk, [column.dtype for column in columns]))
+    arrays.synchronize(where)  # the memory may have been in use in another stream
+    with ThreadPoolExecutor(min(MAX_STAGING_THREADS, cpu_count() or 1)) as pool:
+        while True:
+            while free and (run := queue.take()) is not None:
+                part, buffer = slice(first + run[0], first + run[1]), free.popleft()
+                segment = _copy([column[part] for column in columns], buffer, pool, stream)
+                copied.append((part.start, segment, buffer, stream.record()))
+            if not copied:
+                break
+            start, segment, buffer, ready = copied.popleft()
+            streams.current(where).wait(ready)
+            yield start, segment
+            buffer.joined = streams.current(where).record()
+            free.append(buffer)
+    stream.synchronize()
+
+
+def _copy(columns, buffer, pool, stream):
+    """Start to copy columns of the host into a buffer, when its last segment is no longer needed."""
+    if all(map(streams.is_pinned, columns)):
+        stream.wait(buffer.joined)
+    else:
+        buffer.joined.synchronize()
+        columns = buffer.stage(columns, pool)
+    copies = [room[: len(column)] for room, column in zip(buffer.columns, columns)]
+    for copy, column in zip(copies, columns):
+        streams.copy(copy, column, stream)
+    return copies

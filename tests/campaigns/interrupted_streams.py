@@ -53,7 +53,7 @@ start.expect_signals()
 os.write(1, b"begun\\n")
 number, count = int(sys.argv[1]), int(sys.argv[2])
 sys.argv[1:3] = []
-from edgewise.components import checkpoint, file_stream
+from edgewise.streams import checkpoint, file_stream
 calls = 0
 
 def watch(frame, event, argument):

@@ -12,10 +12,11 @@ from typing import Any
 from unittest import mock
 
 import edgewise as ew
-from edgewise.components import sharded, tasks
-from edgewise.components.file_stream import FileStream
-from edgewise.forest.file_stream import ForestFileStream
 from edgewise.paths.apsp import output, search
+from edgewise.streams import sharded, tasks
+from edgewise.streams.file_stream import FileStream
+from edgewise.streams.forest import KeepForest
+from edgewise.streams.union import Union
 from edgewise.workers import device_team
 
 COLUMNS = {"source": None, "target": None, "where": None, "null": "error"}
@@ -61,10 +62,9 @@ def make(folder: Path, given: Path) -> dict[str, State]:
     folder.mkdir(exist_ok=True)
     makers = {}
     for kind in ("dense", "sparse", "texts"):
-        makers[f"checkpoint, {kind}"] = checkpoint(FileStream, ew.stream_components, given / kind)
-        makers[f"checkpoint of a forest, {kind}"] = checkpoint(
-            ForestFileStream, ew.stream_forest, given / kind
-        )
+        makers[f"checkpoint, {kind}"] = checkpoint(Union(), ew.stream_components, given / kind)
+        forest = KeepForest("weight", False)
+        makers[f"checkpoint of a forest, {kind}"] = checkpoint(forest, ew.stream_forest, given / kind)
         makers[f"saved stream, {kind}"] = saved(ew.ComponentsStream, given / kind)
         makers[f"saved stream of a forest, {kind}"] = saved(ew.ForestStream, given / kind)
         makers[f"tasks, {kind}"] = task_folder(given / kind)
@@ -82,10 +82,10 @@ def make(folder: Path, given: Path) -> dict[str, State]:
     return states
 
 
-def checkpoint(kind, stream, shards):
+def checkpoint(problem, stream, shards):
     """A checkpoint after the first batch of three."""
 
-    class Once(kind):
+    class Once(FileStream):
         def _save(self, *given):
             super()._save(*given)
             raise Stopped
@@ -94,9 +94,8 @@ def checkpoint(kind, stream, shards):
         return {} if stream is ew.stream_components else {"weight": "weight"}
 
     def maker(place):
-        job = Once(shards, dict(COLUMNS), team=device_team("cpu"), checkpoint=place / "so-far", every=0.0)
-        if options():
-            job.choose_weights("weight", False)
+        how = {"team": device_team("cpu"), "checkpoint": place / "so-far", "every": 0.0}
+        job = Once(shards, dict(COLUMNS), problem, **how)
         with suppress(Stopped):
             job.run()
 

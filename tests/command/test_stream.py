@@ -16,7 +16,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.command import run
-from edgewise.components import file_stream as streams
+from edgewise.streams import file_stream as streams
 from tests.processes import ended
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from edgewise.components import contraction, edge_lists, naming, pairs_of_rows, threshold_result
+from edgewise.components import edge_lists, naming, pairs_of_rows, threshold_result
 from edgewise.components.edge_samples import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.long_rows import list_row
@@ -16,6 +16,7 @@ from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.ingest.string_order import strings_of
+from edgewise.streams import contraction
 from tests import jitter
 
 rem_ranges = import_module("edgewise.components.rem_ranges")

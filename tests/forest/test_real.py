@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import edgewise as ew
 from edgewise.forest import METHODS, minimum_spanning_forest
-from edgewise.forest import streamed as streamed_page
+from edgewise.streams import forest as streamed_page
 
 #: Edges of graphs that are not streamed here.
 MANY = 1_000_000

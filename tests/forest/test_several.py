@@ -14,7 +14,6 @@ from edgewise.forest import (
     choose,
     minimum_spanning_forest,
     reduction,
-    segments,
     several,
     shared_filter,
 )
@@ -84,8 +83,8 @@ def in_segments(graph, maximum, size, capacity, first=0):
     queue = WorkQueue(graph.n_edges - first, size)
     columns = graph.sources, graph.targets, graph.weights
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segments, "capacity_for", lambda *_: capacity)
-        return segments.forest_by_segments(goal, columns, first, queue, arrays.resolve(DEVICE))
+        patch.setattr(several, "capacity_for", lambda *_: capacity)
+        return several.forest_by_segments(goal, columns, first, queue, arrays.resolve(DEVICE))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -147,7 +146,7 @@ def test_edges_too_many_for_the_device(monkeypatch):
         raise OutOfMemoryError("cuda:0 has too little memory: 9 bytes needed, 8 free")
 
     monkeypatch.setattr(several, "_forest_as_a_whole", too_large)
-    monkeypatch.setattr(segments, "SEGMENT_EDGES", 16)
+    monkeypatch.setattr(several, "SEGMENT_EDGES", 16)
     found = minimum_spanning_forest(graph, devices=TEAMS[-1])
     same(found, graph)
     assert "segments" in found.method

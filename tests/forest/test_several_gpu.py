@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import arrays, streams
-from edgewise.forest import METHODS, minimum_spanning_forest, segments
+from edgewise.forest import METHODS, minimum_spanning_forest, several
 from edgewise.forest.reduction import Goal
 from edgewise.workers import WorkQueue
 from tests.components.test_several_gpu import teams
@@ -49,7 +49,7 @@ def test_segments_from_the_host(locked):
         columns = rooms
     goal = Goal(graph.n_vertices, False, METHODS["boruvka"].run)
     for size in (1 << 15, 1 << 19):
-        found = segments.forest_by_segments(goal, columns, 0, WorkQueue(graph.n_edges, size), "cuda:0")
+        found = several.forest_by_segments(goal, columns, 0, WorkQueue(graph.n_edges, size), "cuda:0")
         assert np.array_equal(arrays.move(found.forest.positions, "cpu"), expected.edges)
         assert np.array_equal(arrays.move(found.labels, "cpu"), expected.labels.view(np.uint32))
 
@@ -67,7 +67,7 @@ def test_a_graph_that_does_not_fit(where):
     pool.set_limit(size=pool.total_bytes() + 460 * 2**20)  # 480 MB of edges, 640 MB of lists
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(segments, "SEGMENT_EDGES", 1 << 20)
+            patch.setattr(several, "SEGMENT_EDGES", 1 << 20)
             patch.setattr(arrays, "free_memory", lambda device: 400 * 2**20)
             found = minimum_spanning_forest(graph, device="cuda")
     finally:

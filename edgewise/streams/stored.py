@@ -1,6 +1,6 @@
 """Clusters that tasks write as shards, so that no process holds or writes the table of all of them.
 
-The parts of :mod:`~edgewise.components.sharded` are merged to the last one as always, but by a task, which
+The parts of :mod:`~edgewise.streams.sharded` are merged to the last one as always, but by a task, which
 writes the labels to files.  Further tasks map these, and write the table of the vertices in a range each.
 The shards one behind the other are the table that one process writes, and the folder with them appears when
 all are complete (:mod:`edgewise.files.store`).
@@ -18,11 +18,6 @@ import numpy as np
 
 from edgewise.components.cluster_table import ClusterTable
 from edgewise.components.result import Components
-from edgewise.components.shard_parts import Part, merged_files
-from edgewise.components.shard_strings import StoredStrings, all_strings, mapped, write_array
-from edgewise.components.sharded import ShardedComponents
-from edgewise.components.streamed_graph import MarkedIds, StreamedGraph
-from edgewise.components.tasks import Task, TaskFolder
 from edgewise.errors import GraphError
 from edgewise.files import store
 from edgewise.files.atomic_write import atomic_write, writing
@@ -30,6 +25,12 @@ from edgewise.files.store import new_folder, shard_facts, shard_name, shards_of,
 from edgewise.files.tables import write_parquet
 from edgewise.files.to_folder import write_folder
 from edgewise.result import Result, counted
+from edgewise.streams.graph import MarkedIds, StreamedGraph
+from edgewise.streams.parts import Part
+from edgewise.streams.sharded import ShardedStream
+from edgewise.streams.strings import StoredStrings, all_strings
+from edgewise.streams.tasks import Task, TaskFolder
+from edgewise.streams.union import Union
 from edgewise.timer import timer
 
 if TYPE_CHECKING:
@@ -85,10 +86,16 @@ class StoredComponents(Result):
         raise GraphError(f"the labels are in {self.path}; call without output= to draw them")
 
 
-def stored(result: Components, folder: str | os.PathLike) -> StoredComponents:
+def checked_folder(folder: str | os.PathLike) -> str:
+    """The path of a folder, which must be a new one."""
+    store.check_new(Path(folder))
+    return os.path.abspath(os.fsdecode(folder))
+
+
+def stored(result: Components, folder: str) -> StoredComponents:
     """Write the table of components to a new folder of shards; return what is left of the result."""
-    answer = os.path.abspath(folder), result.count, result.largest
-    write_folder(result, answer[0])
+    answer = folder, result.count, result.largest
+    write_folder(result, folder)
     return StoredComponents(result.graph, result.method, result.seconds, *answer, devices=result.devices)
 
 
@@ -100,22 +107,22 @@ def labelled(
     ``ids`` are the names of the files of strings, or ``None``, the type of these, and that of the table.
     """
     wanted, (orders, kind, _) = Output(*output), ids
-    labels, found = Part(merged_files(folder, parts), how)._run(how["attempt"], None, None)
+    labels, found, _ = Part.of_parts(folder, parts, how).found()
     facts: dict[str, Any] = {"ids": "numbers"}
     if orders is not None:
         facts["ids"] = "strings"
         found = (all_strings if wanted.name == "min" else StoredStrings)(folder, orders, kind)
     elif isinstance(found, MarkedIds):
-        write_array(folder, f"{name}.words.npy", found.words)
-        write_array(folder, f"{name}.before.npy", found.before)
+        folder.write_array(f"{name}.words.npy", found.words)
+        folder.write_array(f"{name}.before.npy", found.before)
         facts |= {"ids": "marks", "dtype": str(found.dtype)}
     elif found is not None:
         facts["ids"] = "integers"
-        write_array(folder, f"{name}.ids.npy", found)
+        folder.write_array(f"{name}.ids.npy", found)
     result = Components(StreamedGraph(len(labels), 0, ids=found), "", 0.0, labels)
     arrays = ClusterTable(result, wanted.name, wanted.min_size).prepare()
     for what, array in arrays.items():
-        write_array(folder, f"{name}.{what}.npy", array)
+        folder.write_array(f"{name}.{what}.npy", array)
     facts |= {"arrays": list(arrays), "vertices": len(labels)}
     return facts | {"count": result.count, "largest": result.largest}
 
@@ -125,7 +132,7 @@ def cluster_shard(
 ) -> dict:
     """Task: write the table of the vertices in a range, from the files of the task ``labels``."""
     facts, wanted = folder.facts_of(labels), Output(*output)
-    found = {what: mapped(folder, f"{labels}.{what}.npy") for what in facts["arrays"]}
+    found = {what: folder.mapped(f"{labels}.{what}.npy") for what in facts["arrays"]}
     graph = StreamedGraph(facts["vertices"], 0, ids=_ids(folder, labels, facts, ids[:2]))
     graph.ids_type = ids[2]
     table = ClusterTable(Components(graph, "", 0.0, found["labels"]), wanted.name, wanted.min_size)
@@ -138,9 +145,9 @@ def _ids(folder, labels, facts, ids):
     if facts["ids"] == "strings":
         return StoredStrings(folder, *ids)
     if facts["ids"] == "marks":
-        words, before = (mapped(folder, f"{labels}.{what}.npy") for what in ("words", "before"))
+        words, before = (folder.mapped(f"{labels}.{what}.npy") for what in ("words", "before"))
         return MarkedIds(words, before, np.dtype(facts["dtype"]))
-    return mapped(folder, f"{labels}.ids.npy") if facts["ids"] == "integers" else None
+    return folder.mapped(f"{labels}.ids.npy") if facts["ids"] == "integers" else None
 
 
 def write_shard(folder: TaskFolder, batches: Any, target: str) -> dict:
@@ -167,21 +174,14 @@ def write_shard(folder: TaskFolder, batches: Any, target: str) -> dict:
     return {"shard": shard, "columns": first.schema.names}
 
 
-class StoredStream(ShardedComponents):
-    """The work of :func:`edgewise.stream_components` with ``client=`` and ``output=``.
-
-    Parameters
-    ----------
-    output : Output
-    path, columns, n_vertices, **how
-        As of :class:`~edgewise.components.sharded.ShardedStream`.
-    """
+class StoredStream(ShardedStream):
+    """The work of :func:`edgewise.stream_components` with ``client=`` and ``output=``, an :class:`Output`."""
 
     method = "rem, streamed"
 
     def __init__(self, output, path, columns, n_vertices=None, **how):
         self.output = output._replace(folder=os.path.abspath(output.folder))
-        super().__init__(path, columns, n_vertices, **how)
+        super().__init__(path, columns, Union(), n_vertices, **how)
 
     def _inputs(self):
         return super()._inputs() | {"output": self.output}
@@ -234,7 +234,7 @@ class StoredStream(ShardedComponents):
             write_manifest(part, shards, ("table", next(iter(done.values()))["columns"]))
 
     def _result(self, found, seconds):
-        graph = StreamedGraph(found["vertices"], self.edges, files=len(self.shards.paths))
-        graph.assumed_columns, graph.workers = self.shards.assumed, self.executor.slots
+        graph = self._graph(found["vertices"], None)
+        graph.ids_type = None
         answer = self.output.folder, found["count"], found["largest"]
         return StoredComponents(graph, self.method, seconds, *answer, devices=self.device_names())

@@ -1,7 +1,7 @@
-"""Components of pairs files that are read once, row by row, and never held in memory.
+"""Tables that are read once, row by row, and never held in memory.
 
-Memory holds one parent per vertex, the ids where they are not vertex numbers, and a few row groups, which
-threads decode beside the unions.
+Memory holds what the reducer keeps (:mod:`~edgewise.streams.union`, :mod:`~edgewise.streams.forest`), the ids
+where they are not vertex numbers, and a few row groups, which threads decode beside the reducer.
 
 A separate thread reads the rows.  Ctrl-C, which Python raises in the main thread, therefore never interrupts
 a batch: the thread stops after it and, if there is a checkpoint, saves it.
@@ -17,31 +17,23 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from edgewise.components.checkpoint import Checkpoint, check_labels
-from edgewise.components.edge_stream import as_count
-from edgewise.components.id_mapping import DenseIds, NotDenseError, SparseIds, StringIds
-from edgewise.components.merge import LABEL_MERGES, choose_label_merge
-from edgewise.components.parents import StreamWorkers
-from edgewise.components.result import Components
-from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, threads
-from edgewise.errors import OptionError, argument, closest
+from edgewise.errors import OptionError, argument
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import check_path, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import is_text
+from edgewise.ingest.columns import weight_type
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, integer_type
-from edgewise.method import check_one_or_several, is_number
+from edgewise.method import check_whole, is_number
+from edgewise.streams.checkpoint import Checkpoint, check_labels
+from edgewise.streams.graph import MarkedIds, StreamedGraph
+from edgewise.streams.ids import DenseIds, NotDenseError, Plan, SparseIds
 from edgewise.timer import timer
 from edgewise.unfinished import to_be_completed
-from edgewise.workers import device_team
 
-#: Options of :func:`edgewise.read` that apply to a stream of tables.
-READING = ("source", "target", "where", "threshold", "score", "null", "sep", "decimal", "encoding")
-#: Other arguments of streams of files, for suggestions.
-NAMED = "path n_vertices weight maximum device devices merge checkpoint client memory output threads progress"
 #: Rows that are joined at a time.
 BATCH_ROWS = 1 << 20
 #: Share of the free memory that may be taken.
@@ -52,72 +44,47 @@ SPARSEST = 8
 POLL_SECONDS = 0.1
 
 
-def check_reading(given):
-    """Refuse options of reading that mean nothing for a stream."""
-    for name in given:
-        if name not in READING:
-            meant = f"; did you mean {near}?" if (near := closest(name, [*READING, *NAMED.split()])) else ""
-            knows = f"a stream of tables, which knows {', '.join(READING)}{meant}"
-            raise OptionError(f"{argument(name)} means nothing for {knows}")
+class Found(NamedTuple):
+    """Labels and ids of the vertices, and the edges of the forest if one is kept."""
 
-
-def stream_team(device, devices, merge):
-    """The devices of a stream, after a check that their labels can be merged."""
-    check_one_or_several(device, devices)
-    if merge not in ("auto", *LABEL_MERGES):
-        names = ", ".join(("auto", *LABEL_MERGES))
-        raise OptionError(f"{argument('merge', merge)} is not for streams; use one of {names}")
-    if merge != "auto" and devices is None:
-        given, wanted = argument("merge", merge), argument("devices")
-        raise OptionError(f"{given} is for several devices; add {wanted} or leave it out")
-    return device_team(arrays.resolve(device or "cpu") if devices is None else devices)
-
-
-class Plan(NamedTuple):
-    """How the ids of a stream become vertex numbers.
-
-    Attributes
-    ----------
-    rows : int or None
-        Rows of all files, if that is known.
-    ids : str
-        ``"strings"``, ``"sparse"`` or ``"dense"`` integers.
-    dtype : str
-        Type of integers.
-    limit, room : int
-        Dense integers are smaller than ``limit``, as far as is known smaller than ``room``.
-    """
-
-    rows: int | None
-    ids: str
-    dtype: str = "int64"
-    limit: int = 0
-    room: int = 0
+    labels: Any
+    ids: Any
+    forest: Any = None
 
 
 class FileStream:
-    """The work of :func:`edgewise.stream_components`; the options of reading are a dict, the devices a team.
+    """The work of :func:`edgewise.stream_components` and :func:`edgewise.stream_forest`.
+
+    Parameters
+    ----------
+    path
+        As of these.
+    columns : dict
+        Options of reading.
+    problem : Union or KeepForest
+        What is kept of the edges.
+    n_vertices : int, optional
+    team : DeviceTeam
+    checkpoint : path-like, optional
+    every : float
 
     ``resumed`` is the number of rows that were read by the run that saved the checkpoint, ``saved`` that of
     the checkpoint that this run has saved last, or ``None``.
     """
 
-    #: Bytes per number up to the largest id: at the end, on the host, and while streaming, on a device.
-    bytes_per_number = {"host": 12, "device": 5}
-    #: Ids up to this value may serve as vertex numbers, however few rows there are.
-    small = 1 << 26
-
-    def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
-        self.n_vertices = None if n_vertices is None else as_count(n_vertices)
+    def __init__(self, path, columns, problem, n_vertices=None, team=None, checkpoint=None, every=60.0):
+        if n_vertices is not None:
+            check_whole("n_vertices", n_vertices, 0)
+        self.n_vertices: Any = None if n_vertices is None else int(n_vertices)
         if not is_number(every, whole=False) or not every >= 0:
             raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
         self.team, self.every = team, every
-        self.merge = choose_label_merge(team) if merge == "auto" else merge
         path = check_path(path)
         if checkpoint is not None:
             check_readable_again(path, "checkpoint")
         with ExitStack() as copies:
             self.shards = PairFiles(parts_of(copies.enter_context(local(path))), **columns)
+            self.problem = problem.chosen(self.shards)
             #: Copies of inputs that are no local files, until all have been read.
             self.copies = copies.pop_all()
         self.columns = {"null": "error"} | columns | {"where": self.shards.where}
@@ -128,7 +95,7 @@ class FileStream:
             self.n_vertices = facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
         #: File and row where reading begins, and the plan, if it is known beforehand.
-        self.begin, self.plan = (0, 0), cast("Any", None)
+        self.begin, self.plan = (0, 0), None
         self.stopping = False
         #: The Arrow type in which the ids come out, or ``None``: as they are numbered.
         self.ids_type: Any = None
@@ -137,16 +104,16 @@ class FileStream:
 
     def _max_vertices(self):
         """Largest number of vertices for which there is memory on the host and on every device."""
-        counts = [arrays.free_memory("cpu") / self.bytes_per_number["host"]]
+        counts = [arrays.free_memory("cpu") / self.problem.bytes_per_number["host"]]
         gpus = (device for device in self.team.devices if device != "cpu")
-        counts += [arrays.free_memory(gpu) / self.bytes_per_number["device"] for gpu in gpus]
+        counts += [arrays.free_memory(gpu) / self.problem.bytes_per_number["device"] for gpu in gpus]
         return int(USABLE * min(counts))
 
     def _inputs(self):
         inputs = {"files": self.shards.stamps, "columns": self.shards.id_columns}
         inputs |= {"where": self.columns["where"], "null": self.columns["null"]}
         schema = {field.name: str(field.type) for field in self.shards.first_schema()}
-        return inputs | {"n_vertices": self.n_vertices, "schema": schema}
+        return inputs | {"n_vertices": self.n_vertices, "schema": schema} | self.problem.facts
 
     def remove_checkpoint(self):
         """Remove the checkpoint, once the result is stored."""
@@ -154,7 +121,7 @@ class FileStream:
             self.checkpoint.remove()
 
     def run(self, progress=None):
-        """Read all files; return :class:`Components`."""
+        """Read all files; return the result."""
         start = perf_counter()
         saved = None if self.checkpoint is None else self.checkpoint.load()
         begun = AS_INFERRED if saved is None else saved[0].get("attempt")
@@ -168,19 +135,18 @@ class FileStream:
         return self._result(found, perf_counter() - start)
 
     def _result(self, found, seconds):
-        """The result of a call that found labels and ids."""
-        labels, ids = found
-        graph, merge = self._graph(labels, ids), self.merge if len(self.team) > 1 else None
-        return Components(graph, "rem, streamed", seconds, labels, devices=self.device_names(), merge=merge)
+        """The result of a call that has :class:`Found` something."""
+        graph = self._graph(len(found.labels), found.ids)
+        return self.problem.result(graph, found, seconds, self.reducer, self.device_names())
 
     def device_names(self) -> tuple[str, ...]:
         """The devices that have joined the rows."""
         return self.team.names
 
-    def _graph(self, labels, ids):
+    def _graph(self, n_vertices, ids):
         """The vertices, and how many edges were read."""
         files = len(self.shards.paths)
-        graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
+        graph = StreamedGraph(n_vertices, self.edges, ids=ids, files=files, resumed=self.resumed)
         graph.assumed_columns, graph.ids_type = self.shards.assumed, self.ids_type
         graph.left_out = self.unknown
         return graph
@@ -190,14 +156,15 @@ class FileStream:
 
         self.edges, self.position, self.resumed = 0, self.begin, 0
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = self._pairs(self.shards.schema(attempt))
-        n_rows = self._prepare(pairs)
-        workers = self.workers
+            pairs = StreamedPairs(self.shards.schema(attempt), self)
+        plan = self.plan or self.plan_for(pairs)
+        first = self.reducer = self._reducer()
+        pairs.ids = plan.mapping(self.reducer, pairs.kinds, self.n_vertices, self.numbered)
         try:
             if self.checkpoint is not None and saved is not None:
                 with self.checkpoint.report_damage():
                     self._resume(pairs, *saved)
-            self._read_in_thread(pairs, attempt, n_rows, progress)
+            self._read_in_thread(pairs, attempt, plan.rows, progress)
             self._warn_if_empty(pairs)
             self.ids_type = pairs.type_to_restore()
             # those before the checkpoint were not saved
@@ -205,41 +172,37 @@ class FileStream:
             with timer("number ids"):
                 return self._finish(pairs)
         finally:
-            self.workers.close()
-            if workers is not self.workers:
-                workers.close()
+            self.reducer.close()
+            if first is not self.reducer:
+                first.close()
             pa.default_memory_pool().release_unused()  # the memory that decoding has left
 
-    def _pairs(self, schema):
-        """What takes in the rows of tables with a schema."""
-        return StreamedPairs(schema, self.shards.id_columns, self)
-
-    def _workers(self):
+    def _reducer(self):
         """What joins the pairs, once their ids are numbers."""
-        return StreamWorkers(self.team, self.merge)
+        return self.problem.reducer(self.team)
 
     def _warn_if_empty(self, pairs):
         """Warn if no row was kept."""
         pairs.warn_if_empty()
 
+    def _forest(self):
+        """The forest that the reducer keeps, if it keeps one."""
+        return self.reducer.forest()
+
     def _finish(self, pairs):
         """What has been found, after the last row."""
-        return pairs.ids.finish()
-
-    def _prepare(self, pairs):
-        """Start the workers and the mapping of the ids; return the number of rows if that is known."""
-        plan = self.plan or self.plan_for(pairs)
-        self.workers = self._workers()
-        if plan.ids == "strings":
-            pairs.ids = StringIds(self.workers, pairs.kinds, plan.rows or 0)
-        elif plan.ids == "sparse":
-            pairs.ids = SparseIds(self.workers, np.dtype(plan.dtype))
-        else:
-            pairs.ids = DenseIds(
-                self.workers, np.dtype(plan.dtype), self.n_vertices, plan.limit, self.numbered
-            )
-            self.workers.reserve(plan.room)
-        return plan.rows
+        forest = self._forest()
+        sparse = isinstance(pairs.ids, SparseIds)
+        order = np.argsort(pairs.ids.numbers.ids()) if sparse and forest is not None else None
+        labels, ids = pairs.ids.finish()
+        if order is None and isinstance(ids, MarkedIds) and forest is not None:
+            order = ids.between(0, len(ids))
+        if order is not None:
+            renumbered = np.empty(self.reducer.count, labels.dtype)
+            renumbered[order] = np.arange(len(order), dtype=labels.dtype)
+            ends = {"sources": renumbered[forest.sources], "targets": renumbered[forest.targets]}
+            forest = forest._replace(**ends)
+        return Found(labels, ids, forest)
 
     def plan_for(self, pairs):
         """The :class:`Plan` for all files, by what their footers state."""
@@ -251,7 +214,7 @@ class FileStream:
         limit = self.n_vertices
         if limit is None:
             expected = n_rows if n_rows is not None else sum(size for _, size, _ in self.shards.stamps) // 4
-            limit = min(self._max_vertices(), max(self.small, SPARSEST * expected))
+            limit = min(self._max_vertices(), max(self.problem.numbers_at_least, SPARSEST * expected))
         dtype = "uint64" if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else "int64"
         if least is not None and least >= 0 and largest > np.iinfo(np.int64).max:
             dtype = "uint64"  # one of the columns holds int64, but no negative number
@@ -317,7 +280,7 @@ class FileStream:
         with timer("checkpoint"):
             facts = {"position": self.position, "rows": pairs.rows, "edges": self.edges}
             facts |= {"attempt": attempt, "ids": type(pairs.ids).__name__}
-            checkpoint.save(facts, {**self.workers.state(), **pairs.ids.state()})
+            checkpoint.save(facts, {**self.reducer.state(), **pairs.ids.state()})
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
@@ -326,27 +289,42 @@ class FileStream:
         counted = all(is_number(number, whole=True) and number >= 0 for number in (part, row, edges, rows))
         if not counted or part >= len(self.shards.paths):
             raise ValueError("no position in the files")
+        self.problem.check(state, edges)
         if facts["ids"] == SparseIds.__name__:
-            pairs.ids = SparseIds(self.workers, pairs.ids.dtype)
+            pairs.ids = SparseIds(self.reducer, pairs.ids.dtype)
         elif facts["ids"] == DenseIds.__name__ and isinstance(pairs.ids, SparseIds):
             limit = self._max_vertices()
-            pairs.ids = DenseIds(self.workers, pairs.ids.dtype, self.n_vertices, limit)
+            pairs.ids = DenseIds(self.reducer, pairs.ids.dtype, self.n_vertices, limit)
         if facts["ids"] != SparseIds.__name__:
-            self.workers.restore(state)
+            self.reducer.restore(state)
         pairs.ids.restore(state)
+        if isinstance(pairs.ids, SparseIds):
+            self._keep(pairs.ids, self.problem.forest_of(state), state["ids"])
         self.position, self.edges = (part, row), edges
         self.resumed = pairs.rows = rows
         pairs.kept_any |= edges > 0
 
     def to_sparse(self, dense):
         """Continue with :class:`SparseIds`, after an id that is not a vertex number."""
+        forest = self.reducer.forest()
         labels, ids = dense.finish()
-        before, self.workers = self.workers, self._workers()
-        before.close()
-        sparse = SparseIds(self.workers, dense.dtype)
+        self.reducer.close()
+        self.reducer = self._reducer()
+        sparse = SparseIds(self.reducer, dense.dtype)
         known = np.arange(len(labels), dtype=dense.dtype) if ids is None else ids.between(0, len(ids))
         sparse.join_integers(known, known[labels])
+        self._keep(sparse, forest)
         return sparse
+
+    def _keep(self, sparse, forest, ids=None):
+        """Continue with a forest, if there is one, whose ends are ids, or positions in ``ids``."""
+        if forest is None:
+            return
+        ends = forest[:2] if ids is None else [ids[column] for column in forest[:2]]
+        numbers = sparse.numbers.add(*(column.astype(sparse.dtype) for column in ends))
+        sources, targets = (np.array(column) for column in numbers)
+        forest = forest._replace(sources=sources, targets=targets)
+        self.reducer.continue_from(forest, sparse.numbers.count)
 
 
 class StreamedPairs(PairBatches):
@@ -354,17 +332,20 @@ class StreamedPairs(PairBatches):
 
     batch_rows = BATCH_ROWS
 
-    def __init__(self, schema, names, stream):
-        columns = PairColumns(names[0], names[1], None, stream.columns["where"], stream.columns["null"])
-        super().__init__(schema, columns)
+    def __init__(self, schema, stream):
+        weight, columns = stream.problem.weight, stream.columns
+        (source, target), where = stream.shards.id_columns, columns["where"]
+        super().__init__(schema, PairColumns(source, target, weight, where, columns["null"]))
         self.stream, self.ids = stream, cast("Any", None)
+        self.weight_type = None if weight is None else weight_type(schema.field(weight))
 
     def _take(self, batch):
-        left, right = (batch.column(name) for name in self.id_columns)
+        given = [batch.column(name) for name in self.id_columns]
+        given += [self.row_in_file, self.stream.problem.weights_of(batch, self)]
         with timer("join"):
             try:
-                self.ids.join(left, right, self.row_in_file)
+                self.ids.join(*given)
             except NotDenseError:
                 self.ids = self.stream.to_sparse(self.ids)
-                self.ids.join(left, right, self.row_in_file)
+                self.ids.join(*given)
         self.stream.edges += batch.num_rows

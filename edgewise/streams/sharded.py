@@ -1,9 +1,9 @@
-"""Components of shards by the workers of an executor: a task for a few shards each, then a tree of merges.
+"""Shards that are read by the workers of an executor: a task for a few shards each, then a tree of merges.
 
-Each task reads its shards and writes a part (:mod:`~edgewise.components.shard_parts`), strings are numbered
-by dictionaries (:mod:`~edgewise.components.shard_strings`), and a few parts at a time are merged until two
-are left, which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes
-for each number up to the largest id, or for each distinct string.
+Each task reads its shards and writes a part (:mod:`~edgewise.streams.parts`), strings are numbered by
+dictionaries (:mod:`~edgewise.streams.strings`), and a few parts at a time are merged until two are left,
+which the caller merges itself.  The largest memory of any process is that of its reducer: for components 4
+bytes for each number up to the largest id, or for each distinct string.
 
 Two tasks that have the same strings both number them, and exchange them afterwards.  On one machine that
 takes longer than a single task with all cores.  So there are as few tasks over strings as the memory of a
@@ -17,42 +17,53 @@ from math import ceil
 from time import perf_counter
 from typing import Any
 
-from edgewise.components import shard_strings as strings
-from edgewise.components.file_stream import FileStream, Plan
-from edgewise.components.part_files import part_file
-from edgewise.components.shard_parts import Part, components_part, merged_files, merged_part, merged_plan
-from edgewise.components.tasks import Task, TaskRun, remove_task_folder, task_folder
-from edgewise.errors import OptionError, argument, warn
+from edgewise.errors import warn
 from edgewise.files.inputs import check_readable_again
 from edgewise.files.streams import reading
 from edgewise.files.text_table import ATTEMPTS, Mismatch
 from edgewise.index_type import index_type
+from edgewise.ingest.arrow import ColumnNumbers
+from edgewise.streams import strings
+from edgewise.streams.file_stream import FileStream, StreamedPairs
+from edgewise.streams.ids import Plan
+from edgewise.streams.parts import (
+    Part,
+    merged_part,
+    merged_plan,
+    part_file,
+    part_of_shards,
+    renumbered_part,
+)
+from edgewise.streams.tasks import Task, TaskRun, remove_task_folder, task_folder
 from edgewise.timer import timer
 from edgewise.workers import device_team
 from edgewise.workers.executors import executor_of
 
 #: Tasks that read shards for each slot, by ids.
 TASKS_PER_SLOT = {"dense": 4, "sparse": 4, "strings": 1}
-#: Bytes that a task over strings needs at most for a row, if both strings are new, and for each byte of its
-#: shards; and the fewest bytes of a row, where the number of rows is not known.
-ROW_OF_STRINGS, BYTE_OF_STRINGS, LEAST_ROW = 256, 8, 8
-#: The largest share of the memory of a worker that such a task may need.
-MOST_MEMORY = 0.5
-#: The most rows of such a task, if shards are smaller than that.
-MOST_ROWS = 1 << 28
+#: Bytes that a task over strings needs at most for a row, if both strings are new.
+ROW_OF_STRINGS = 256
+#: Bytes that it needs for each byte of its shards.
+BYTE_OF_STRINGS = 8
+#: Bytes of a row of shards, where the number of rows is not known.
+ROW_OF_SHARDS = 8
+#: The share of the memory of a worker that such a task may need.
+MEMORY_SHARE = 0.5
+#: Rows that such a task reads, if shards are smaller than that.
+TASK_ROWS = 1 << 28
 #: How many parts one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
 MERGED_PARTS = 4, 8
 #: Dictionaries of strings for each slot, and at most.
-DICTIONARIES_PER_SLOT, MOST_DICTIONARIES = 1, 256
+DICTIONARIES_PER_SLOT, DICTIONARIES = 1, 256
 
 
-class ShardedStream:
-    """What a stream of tables becomes when tasks do its work; mixed into a :class:`FileStream`.
+class ShardedStream(FileStream):
+    """The work of :func:`edgewise.stream_components` and :func:`edgewise.stream_forest` with ``client=``.
 
     Parameters
     ----------
-    path, columns, n_vertices
-        As of the stream.
+    path, columns, problem, n_vertices
+        As of :class:`FileStream`.
     client : object
         What :func:`~edgewise.workers.executors.executor_of` takes.
     device : str
@@ -61,15 +72,12 @@ class ShardedStream:
         Folder in which tasks exchange files, and from which an interrupted run continues.
     """
 
-    #: The task that reads shards, the one that merges, and the class that merges the last parts.
-    first_task: Any = staticmethod(components_part)
-    merge_task: Any = staticmethod(merged_part)
-    last_part: Any = Part
-    shards: Any  # of the stream
+    #: The task that reads shards.
+    first_task: Any = staticmethod(part_of_shards)
 
-    def __init__(self, path, columns, n_vertices=None, *, client, device="cpu", checkpoint=None):
+    def __init__(self, path, columns, problem, n_vertices=None, *, client, device="cpu", checkpoint=None):
         check_readable_again(path, "client")
-        super().__init__(path, columns, n_vertices, device_team("cpu"))  # type: ignore[call-arg]
+        super().__init__(path, columns, problem, n_vertices, device_team("cpu"))
         self.executor, self.device = executor_of(client, device), device
         self.given_columns, self.given_folder = dict(columns), checkpoint
         self.paths = [os.path.abspath(one) for one in self.shards.paths]
@@ -79,7 +87,7 @@ class ShardedStream:
         if self.given_folder is not None:
             remove_task_folder(self.given_folder)
 
-    def run(self: Any, progress: Any = None) -> Any:
+    def run(self, progress: Any = None) -> Any:
         """Have all files read; return the result."""
         start = perf_counter()
         with task_folder(self.given_folder, self._inputs()) as folder:
@@ -92,67 +100,39 @@ class ShardedStream:
                     continue
             return self._result(found, perf_counter() - start)
 
-    def _how(self: Any) -> dict:
-        """What all tasks that read shards are told."""
-        return {"columns": self.given_columns, "n_vertices": self.n_vertices, "device": self.device}
-
-    def device_names(self: Any) -> tuple[str, ...]:
+    def device_names(self) -> tuple[str, ...]:
         """The devices of the workers that have read the files, by the names that they have there."""
         return tuple(sorted(self.devices_used))
 
-    def _graph(self: Any, labels, ids):
-        graph = super()._graph(labels, ids)  # type: ignore[misc]
+    def _graph(self, n_vertices, ids):
+        graph = super()._graph(n_vertices, ids)
         graph.workers = self.executor.slots
         return graph
 
-    def _run_tasks(self: Any, folder, attempt, progress):
+    def _run_tasks(self, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = self._pairs(self.shards.schema(attempt))
+            pairs = StreamedPairs(self.shards.schema(attempt), self)
         self.ids_type = pairs.type_to_restore()
         plan = self.plan_for(pairs)
-        layout = self._layout(folder, plan)
-        how = self._how() | {"plan": plan, "attempt": attempt, "all_occur": self.numbered}
-        how["pieces"] = layout["pieces"]
-        tasks = self._first_tasks(layout["groups"], how, attempt)
-        with timer("read shards"):
-            facts = self.task_run.run(tasks, listener(progress, plan.rows))
-        self._note(pairs, facts.values())
-        names, orders = [task.name for task in tasks], None
+        how, facts = self._read_shards(folder, pairs, plan, attempt, progress)
+        names, orders = list(facts), None
         if plan.ids == "strings":
             with timer("number strings"):
-                names, orders, count = self._number_strings(names, layout["pieces"], attempt)
+                names, orders, count = self._number_strings(names, how["pieces"], attempt)
             plan = Plan(None, "dense", "int64", count, count)
             how |= {"plan": plan, "all_occur": False}
         with timer("merge"):
             names = self._merge(names, how, attempt)
             return self._last(folder, names, how, orders, plan, pairs)
 
-    def _layout(self: Any, folder, plan):
-        """Groups of shards, each for a task, and the number of dictionaries: as they were begun."""
-        layout = folder.facts("layout")
-        if layout is None:
-            slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
-            wanted = TASKS_PER_SLOT[plan.ids] * slots
-            if plan.ids == "strings":
-                wanted = min(wanted, self._tasks_of_strings(plan.rows, sum(sizes)))
-            wanted = max(wanted, -(-(plan.rows or 0) // MOST_ROWS))
-            groups = groups_of(sizes, wanted)
-            pieces = min(MOST_DICTIONARIES, DICTIONARIES_PER_SLOT * slots) if len(groups) > 1 else 0
-            layout = {"groups": groups, "pieces": pieces, "slots": slots}
-            folder.keep("layout", layout)
-        return layout
-
-    def _tasks_of_strings(self: Any, rows, size):
-        """The fewest tasks over strings for which each has the memory, at least one for each machine.
-
-        ``rows`` may be ``None``, and ``size`` is the bytes of all shards.
-        """
-        need = ROW_OF_STRINGS * (rows or size // LEAST_ROW) + BYTE_OF_STRINGS * size
-        return max(self.executor.machines, ceil(need / max(1, MOST_MEMORY * self.executor.memory)))
-
-    def _first_tasks(self: Any, groups, how, attempt):
+    def _read_shards(self, folder, pairs, plan, attempt, progress, more=()):
+        """Have the shards read; return how that was done, and the facts of the tasks."""
+        layout = self._layout(folder, plan)
+        how = {"columns": self.given_columns, "problem": self.problem, "n_vertices": self.n_vertices}
+        how |= {"device": self.device, "plan": plan, "attempt": attempt, "all_occur": self.numbered}
+        how |= {"pieces": layout["pieces"]} | dict(more)
         tasks = []
-        for number, (start, stop) in enumerate(groups):
+        for number, (start, stop) in enumerate(layout["groups"]):
             paths = self.paths[start:stop]
             given = {
                 "files": {"paths": paths, "first": self.paths[0]},
@@ -160,17 +140,39 @@ class ShardedStream:
             }
             about = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} further files"
             tasks.append(Task(f"{attempt}-part-{number:05}", self.first_task, given, about))
-        return tasks
+        with timer("read shards"):
+            found = self.task_run.run(tasks, listener(progress, plan.rows))
+        facts = {task.name: found[task.name] for task in tasks}
+        self.devices_used = {device for one in facts.values() for device in one["devices"]}
+        self.edges, rows = (sum(one[name] for one in facts.values()) for name in ("edges", "rows"))
+        if rows and not any(one["kept_any"] for one in facts.values()):
+            warn(f"the condition {pairs.condition.text!r} keeps none of {rows:,} rows")
+        return how, facts
 
-    def _note(self: Any, pairs, facts):
-        """Add up what the tasks have read, and by which devices."""
-        self.devices_used = {device for one in facts for device in one["devices"]}
-        self.edges, rows = sum(one["edges"] for one in facts), sum(one["rows"] for one in facts)
-        if rows and not any(one["kept_any"] for one in facts):
-            kept = f"the condition {pairs.condition.text!r} keeps none of {rows:,} rows"
-            warn(kept)
+    def _layout(self, folder, plan):
+        """Groups of shards, each for a task, and the number of dictionaries: as they were begun."""
+        layout = folder.facts("layout")
+        if layout is None:
+            slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
+            wanted = TASKS_PER_SLOT[plan.ids] * slots
+            if plan.ids == "strings":
+                wanted = min(wanted, self._tasks_of_strings(plan.rows, sum(sizes)))
+            wanted = max(wanted, -(-(plan.rows or 0) // TASK_ROWS))
+            groups = groups_of(sizes, wanted)
+            pieces = min(DICTIONARIES, DICTIONARIES_PER_SLOT * slots) if len(groups) > 1 else 0
+            layout = {"groups": groups, "pieces": pieces, "slots": slots}
+            folder.keep("layout", layout)
+        return layout
 
-    def _number_strings(self: Any, parts, pieces, attempt):
+    def _tasks_of_strings(self, rows, size):
+        """The fewest tasks over strings for which each has the memory, at least one for each machine.
+
+        ``rows`` may be ``None``, and ``size`` is the bytes of all shards.
+        """
+        need = ROW_OF_STRINGS * (rows or size // ROW_OF_SHARDS) + BYTE_OF_STRINGS * size
+        return max(self.executor.machines, ceil(need / max(1, MEMORY_SHARE * self.executor.memory)))
+
+    def _number_strings(self, parts, pieces, attempt):
         """Number the strings of all parts; return names of the parts renumbered, and of their new strings."""
         if pieces == 0:
             return parts, [strings.order_of(parts[0])], self.task_run.folder.facts_of(parts[0])["numbers"]
@@ -195,17 +197,17 @@ class ShardedStream:
             given = {"dictionary": table, "orders": orders, "bases": bases, "before": before}
             tasks.append(Task(name, strings.numbered, given, words, after=ordered))
         kept = parts[: index_type(bases[-1]) is index_type(bases[1])]  # the first one's numbers are right
-        renumbered = kept + [f"{part}-renumbered" for part in parts[len(kept) :]]
+        names = kept + [f"{part}-renumbered" for part in parts[len(kept) :]]
         pairs = [list(pair) for pair in zip(tables, numbers)]
-        for position, (name, part) in list(enumerate(zip(renumbered, parts)))[len(kept) :]:
+        for position, (name, part) in list(enumerate(zip(names, parts)))[len(kept) :]:
             given = {"part": part, "position": position, "tables": pairs, "count": bases[-1]}
             spent = part_file(part), *strings.piece_files(part, pieces)
-            tasks.append(Task(name, strings.renumbered, given, words, (*ordered, *numbers), spent))
+            tasks.append(Task(name, renumbered_part, given, words, (*ordered, *numbers), spent))
         self.task_run.run(tasks)
         self.task_run.folder.discard(file for part in kept for file in strings.piece_files(part, pieces))
-        return renumbered, orders, bases[-1]
+        return names, orders, bases[-1]
 
-    def _merge(self: Any, names, how, attempt):
+    def _merge(self, names, how, attempt):
         """Merge parts, level by level, until two are left."""
         tasks, level = [], 0
         while len(names) > 2:
@@ -220,7 +222,7 @@ class ShardedStream:
                 spent = tuple(map(part_file, parts))
                 given = {"parts": parts, "how": how}
                 about = "the merge of parts"
-                tasks.append(Task(name, self.merge_task, given, about, tuple(parts), spent))
+                tasks.append(Task(name, merged_part, given, about, tuple(parts), spent))
                 merged.append(name)
             names, level = merged, level + 1
         known = {task.name for task in tasks}
@@ -228,18 +230,16 @@ class ShardedStream:
         self.task_run.run(tasks)
         return names
 
-    def _last(self: Any, folder, names, how, orders, plan, pairs):
+    def _last(self, folder, names, how, orders, plan, pairs):
         """Merge the last parts here; return what the stream finds."""
-        how = self._last_how(folder, names, how, orders, plan)
-        found = self._found(folder, names, self.last_part(merged_files(folder, names), how))
+        last = Part.of_parts(folder, names, self._last_how(folder, names, how, orders, plan))
+        found, self.reducer = last.found(), last.reducer
         if orders is not None:
-            from edgewise.ingest.arrow import ColumnNumbers
-
             kind = ColumnNumbers(*pairs.kinds).kind
-            found = (*found[:-1], strings.all_strings(folder, orders, kind))
+            found = found._replace(ids=strings.all_strings(folder, orders, kind))
         return found
 
-    def _last_how(self: Any, folder, names, how, orders, plan):
+    def _last_how(self, folder, names, how, orders, plan):
         """How the last parts are read."""
         how = merged_plan(folder, names, how) | {"device": "cpu", "all_occur": self.numbered}
         if orders is not None:
@@ -247,13 +247,6 @@ class ShardedStream:
         elif self.numbered:
             how["n_vertices"] = self.n_vertices
         return how
-
-    def _found(self, folder, names, last):
-        return last._run(last.how["attempt"], None, None)
-
-
-class ShardedComponents(ShardedStream, FileStream):
-    """The work of :func:`edgewise.stream_components` with ``client=``."""
 
 
 def parts_together(parts, slots):
@@ -272,17 +265,6 @@ def groups_of(sizes, wanted):
             groups.append([start, position + 1])
             start = position + 1
     return groups
-
-
-def check_options(given, every):
-    """Refuse options that mean nothing for tasks; ``given`` are devices and merge."""
-    devices, merge = given
-    if devices is not None or merge != "auto":
-        name = "devices" if devices is not None else "merge"
-        raise OptionError(f"{argument(name)} is for one process; with {argument('client')} use its workers")
-    if every != 60.0:
-        problem = f"{argument('every')} is for one process; with {argument('client')} every task is saved"
-        raise OptionError(f"{problem}, so leave it out")
 
 
 def listener(progress, n_rows):

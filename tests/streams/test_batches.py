@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import batch_stream, checkpoint, parents
 from edgewise.components.verification import oracle
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, FileError, GraphError, OptionError, OutOfMemoryError
+from edgewise.streams import batches, checkpoint, union
 from tests.ownership import give_away
 from tests.zoo import ZOO
 
@@ -106,13 +106,13 @@ def test_adding_goes_on_after_a_result():
     [
         (([0, 1], [1]), "2 sources but 1 targets"),
         (([0, -3], [1, 1]), r"sources\[1\] is -3; vertex numbers run from 0"),
-        (([0, 1.5], [1, 1]), r"sources\[1\] is 1.5; vertex numbers are integers"),
+        (([0, 1.5], [1, 1]), r"sources has type float64; ids are integers or strings"),
         (([0, 1], ["a", "b"]), "sources are integers and targets are strings; convert one"),
         (([[0]], [[1]]), "2 dimensions"),
         (([[0], [1, 2]], [1, 2]), "sources cannot be made an array"),
         ((None, None), "sources is of type NoneType; ids come as arrays or lists"),
         (((one for one in (1, 2)), [1, 2]), "sources is of type generator"),
-        ((np.array([1, 2.5], object), [1, 2]), r"sources\[1\] is 2.5; vertex numbers are integers"),
+        ((np.array([1, 2.5], object), [1, 2]), r"sources hold double .* ids are integers or strings"),
     ],
 )
 def test_bad_batches_leave_nothing(batch, words, known):
@@ -127,7 +127,7 @@ def test_series_and_objects():
     found = ew.ComponentsStream(5, device=PLACE)
     found.add(pandas.Series([0, 1], index=[5, 6]), np.array([1, np.int8(2)], object))
     assert labels_of(found) == [0, 0, 0, 3, 4]
-    with pytest.raises(GraphError, match=r"targets\[0\] is 1.0; vertex numbers are integers"):
+    with pytest.raises(GraphError, match=r"targets has type float64; ids are integers"):
         found.add([1, 2], pandas.Series([1.0, 2], index=[5, 6]))
 
 
@@ -174,7 +174,7 @@ def test_edges_are_gone():
 
 
 def test_vertices_that_need_64_bits(monkeypatch):
-    monkeypatch.setattr(parents, "index_type", lambda count: np.uint32 if count <= 20 else np.int64)
+    monkeypatch.setattr(union, "index_type", lambda count: np.uint32 if count <= 20 else np.int64)
     vertices, sources, targets = ZOO["path"]
     found = streamed(vertices, sources, targets, 5, known=False)
     assert found.result()._labels.dtype == np.int64
@@ -455,10 +455,10 @@ def test_kernels_compile(kind):
     if SIMULATED or INTERPRETED:
         pytest.skip("needs the compiler")
     for loop, kinds in (
-        (batch_stream.query, (kind, "int64[]", "int64[]", "bool[]")),
-        (parents.make_further_singletons, ("int64", kind)),
-        (parents.unite_numbers, (kind, "int64[]", "int64[]")),
-        (parents.unite_numbers, (kind, kind, kind)),
+        (batches.query, (kind, "int64[]", "int64[]", "bool[]")),
+        (union.make_further_singletons, ("int64", kind)),
+        (union.unite_numbers, (kind, "int64[]", "int64[]")),
+        (union.unite_numbers, (kind, kind, kind)),
     ):
         assert ".entry" in loop.cuda.ptx(kinds, (9, 0))
 

@@ -1,8 +1,10 @@
-"""From the ids of a stream to the vertex numbers that workers join, and back to ids at the end.
+"""From the ids of a stream to the vertex numbers that a reducer joins, and back to ids at the end.
 
-The three classes have the same methods: ``join(left, right, row_of)`` joins the pairs of two Arrow columns,
-where ``row_of(position)`` is the row in the file; ``finish()`` returns the labels of the vertices and their
-ids (``None`` if these are the vertex numbers); ``state()`` returns arrays by name for a checkpoint, and
+The three classes have the same methods: ``join(left, right, row_of, weights)`` joins the pairs of two Arrow
+columns, where ``row_of(position)`` is the row in the file, and ``weights`` are
+:class:`~edgewise.streams.forest.Weights` or ``None``; ``finish()`` returns the labels of the vertices and
+their ids (``None`` if these are the vertex numbers); ``marks(count)`` are those of the vertices that may be
+without an edge to another; ``state()`` returns arrays by name for a checkpoint, and
 ``restore(state)`` continues from them.
 
 Where ids are vertex numbers, there is a parent for every number up to the largest id.  An id occurs if it has
@@ -12,23 +14,57 @@ labels are renumbered in place: blocks of labels move towards the beginning, and
 are still to be read.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from edgewise.components.edge_stream import end_of_numbers, largest_of, unsigned
-from edgewise.components.streamed_graph import MarkedIds
 from edgewise.device import each
 from edgewise.errors import GraphError, argument
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers
 from edgewise.ingest.integers import IntegerNumbers, Marks, marks_below
 from edgewise.ingest.pair_columns import integers
+from edgewise.streams.graph import MarkedIds
 
-#: Distinct ids that are restored at a time, and labels that are renumbered at a time.
-BLOCK, LABELS_BLOCK = 1 << 18, 1 << 20
+#: Distinct ids that are restored at a time.
+BLOCK = 1 << 18
+#: Labels that are renumbered at a time.
+LABELS_BLOCK = 1 << 20
 
 
 class NotDenseError(Exception):
     """An id is negative or too large for a vertex number."""
+
+
+class Plan(NamedTuple):
+    """How the ids of a stream become vertex numbers.
+
+    Attributes
+    ----------
+    rows : int or None
+        Rows of all files, if that is known.
+    ids : str
+        ``"strings"``, ``"sparse"`` or ``"dense"`` integers.
+    dtype : str
+        Type of integers.
+    limit, room : int
+        Dense integers are smaller than ``limit``, as far as is known smaller than ``room``.
+    """
+
+    rows: int | None
+    ids: str
+    dtype: str = "int64"
+    limit: int = 0
+    room: int = 0
+
+    def mapping(self, reducer, kinds, n_vertices, all_occur):
+        """The mapping of ids of some Arrow types to the vertex numbers of a reducer."""
+        if self.ids == "strings":
+            return StringIds(reducer, kinds, self.rows or 0)
+        if self.ids == "sparse":
+            return SparseIds(reducer, self.dtype)
+        reducer.reserve(self.room)
+        return DenseIds(reducer, self.dtype, n_vertices, self.limit, all_occur)
 
 
 class DenseIds:
@@ -38,22 +74,23 @@ class DenseIds:
     ``all_occur`` if vertices without an edge are in the result.
     """
 
-    def __init__(self, workers, dtype, n_vertices, limit, all_occur=False):
-        self.workers, self.dtype = workers, np.dtype(dtype)
+    kind = "dense"
+
+    def __init__(self, reducer, dtype, n_vertices, limit, all_occur=False):
+        self.reducer, self.dtype = reducer, np.dtype(dtype)
         self.n_vertices, self.limit, self.all_occur = n_vertices, limit, all_occur
         self.has_self_loop = np.zeros(0, np.uint8)
 
-    def join(self, left, right, row_of):
+    def join(self, left, right, row_of, weights=None):
         columns = [integers(column, self.dtype) for column in (left, right)]
         largest = [largest_of(column) for column in columns]
         if any(end_of_numbers(column, self.limit) <= most for column, most in zip(columns, largest)):
             if self.n_vertices is not None:
                 self._refuse(columns, row_of)
             raise NotDenseError
-        self_loops = columns[0] == columns[1]
-        if self_loops.any():
+        if not self.all_occur and (self_loops := columns[0] == columns[1]).any():
             self._mark(columns[0][self_loops])
-        self.workers.join(columns, max(largest))
+        self.reducer.join(columns, max(largest), weights)
 
     def _refuse(self, columns, row_of):
         for column in columns:
@@ -73,11 +110,14 @@ class DenseIds:
 
     def finish(self):
         if self.all_occur:
-            self.workers.join((np.zeros(0, np.uint32),) * 2, self.n_vertices - 1)
-            return self.workers.labels(last=True), None
-        labels, marks = self.workers.labels(last=True), self.has_self_loop
+            self.reducer.join((np.zeros(0, np.uint32),) * 2, self.n_vertices - 1)
+            return self.reducer.labels(last=True), None
+        labels, marks = self.reducer.labels(last=True), self.has_self_loop
         del self.has_self_loop
         return compact_ids(labels, _resize(marks, len(labels)), self.dtype)
+
+    def marks(self, count):
+        return np.ones(count, np.uint8) if self.all_occur else _resize(self.has_self_loop, count)
 
     def state(self):
         return {"marks": np.packbits(self.has_self_loop, bitorder="little")}
@@ -91,21 +131,26 @@ class DenseIds:
 class SparseIds:
     """Integers that are numbered in order of appearance."""
 
-    def __init__(self, workers, dtype):
-        self.workers, self.dtype, self.numbers = workers, np.dtype(dtype), IntegerNumbers(dtype)
+    kind = "sparse"
 
-    def join(self, left, right, row_of):
-        self.join_integers(*(integers(column, self.dtype) for column in (left, right)))
+    def __init__(self, reducer, dtype):
+        self.reducer, self.dtype = reducer, np.dtype(dtype)
+        self.numbers = IntegerNumbers(self.dtype)
 
-    def join_integers(self, left, right):
+    def join(self, left, right, row_of, weights=None):
+        left, right = (integers(column, self.dtype) for column in (left, right))
+        self.join_integers(left, right, weights)
+
+    def join_integers(self, left, right, weights=None):
         """Join the pairs of two arrays."""
         for start in range(0, len(left), BLOCK):
             part = slice(start, start + BLOCK)
-            self.workers.join(self.numbers.add(left[part], right[part]), self.numbers.count - 1)
+            own = None if weights is None else weights.part(part)
+            self.reducer.join(self.numbers.add(left[part], right[part]), self.numbers.count - 1, own)
 
     def finish(self):
         """Return the labels of the ids in ascending order, and the ids."""
-        labels, ids = self.workers.labels(last=True), self.numbers.ids()
+        labels, ids = self.reducer.labels(last=True), self.numbers.ids()
         del self.numbers
         order = np.argsort(ids)
         ids, labels = ids[order], labels[order]
@@ -113,6 +158,9 @@ class SparseIds:
         smallest[labels[::-1]] = np.arange(len(ids) - 1, -1, -1, dtype=labels.dtype)  # the last write stays
         are_numbers = len(ids) == 0 or (int(ids[0]) == 0 and int(ids[-1]) == len(ids) - 1)
         return smallest[labels], None if are_numbers else ids
+
+    def marks(self, count):
+        return np.ones(count, np.uint8)
 
     def state(self):
         return {"ids": self.numbers.ids()}
@@ -128,22 +176,43 @@ class SparseIds:
 class StringIds:
     """Strings that are numbered in order of appearance; ``expected`` rows, or 0 if unknown."""
 
-    def __init__(self, workers, kinds, expected):
-        self.workers, self.numbers = workers, ColumnNumbers(kinds[0], kinds[1], expected)
+    kind = "strings"
 
-    def join(self, left, right, row_of):
+    def __init__(self, reducer, kinds, expected):
+        self.reducer, self.numbers = reducer, ColumnNumbers(kinds[0], kinds[1], expected)
+
+    def join(self, left, right, row_of, weights=None):
         columns = np.empty(len(left), np.uint32), np.empty(len(right), np.uint32)
         self.numbers.add(left, right, *columns)
-        self.workers.join(columns, self.numbers.strings.count - 1)
+        self.reducer.join(columns, self.numbers.strings.count - 1, weights)
 
     def finish(self):
-        return self.workers.labels(last=True), self.numbers.ids()
+        return self.reducer.labels(last=True), self.numbers.ids()
+
+    def marks(self, count):
+        return np.zeros(count, np.uint8)
 
     def state(self):
         return self.numbers.state()
 
     def restore(self, state):
         self.numbers.restore(state, len(state["labels"]))
+
+
+def unsigned(column):
+    """The same bytes as unsigned numbers, among which negative ones are the largest."""
+    return column.view(f"u{column.itemsize}")
+
+
+def end_of_numbers(column, limit=None):
+    """The end of the vertex numbers below ``limit`` among unsigned numbers: negative ones begin there."""
+    negative = 1 << (8 * column.itemsize - (column.dtype.kind == "i"))
+    return negative if limit is None else min(limit, negative)
+
+
+def largest_of(column):
+    """Largest of the numbers taken as unsigned; -1 for an empty column."""
+    return int(unsigned(column).max()) if len(column) else -1
 
 
 def _resize(marks, length):

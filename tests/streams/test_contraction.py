@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.command import run
-from edgewise.components import contraction
-from edgewise.components.tasks import TaskFolder
 from edgewise.errors import FileError, OptionError, WorkerError
+from edgewise.streams import contraction
+from edgewise.streams.tasks import TaskFolder
 from tests.clusters import assert_equal
 
 

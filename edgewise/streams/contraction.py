@@ -29,15 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.file_stream import FileStream
-from edgewise.components.id_mapping import DenseIds
-from edgewise.components.range_files import RangeWriter, columns_for
 from edgewise.components.rem import union
-from edgewise.components.shard_parts import PartOfStream
-from edgewise.components.shard_strings import write_array
-from edgewise.components.sharded import ShardedComponents, listener
-from edgewise.components.stored import StoredStream, write_shard
-from edgewise.components.tasks import Task, TaskFolder
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import each, fetch_add, fetch_min
 from edgewise.errors import OptionError, argument
@@ -48,14 +40,21 @@ from edgewise.index_type import as_labels, index_type
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.id_types import describe
 from edgewise.method import is_number
+from edgewise.streams.file_stream import StreamedPairs
+from edgewise.streams.parts import Part
+from edgewise.streams.ranges import RangeWriter, columns_for
+from edgewise.streams.stored import StoredStream, write_shard
+from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
 
 #: Vertices that are taken at a time.
 BLOCK = 1 << 20
 #: Bytes of memory for each id of a range, if ids are of 4 or 8 bytes.
 BYTES_OF_ID = {4: 20, 8: 24}
-#: Largest number of ranges, and the multiple of ids that a range has.
-MOST_RANGES, ROUND = 1 << 14, 64
+#: Largest number of ranges.
+MOST_RANGES = 1 << 14
+#: Ids of which a range has a multiple.
+ROUND = 64
 
 
 class Ranges(NamedTuple):
@@ -120,27 +119,19 @@ def add_size(index, vertices, sizes, parent, total):
     fetch_add(total, parent[vertices[index]], sizes[index])
 
 
-class RangeIds(DenseIds):
-    """Ids whose pairs go to the files of ranges."""
-
-    def _mark(self, vertices):
-        """Nothing: an edge from a vertex to itself marks it in its range."""
-
-
-class RangePart(PartOfStream, FileStream):
+class RangePart(Part):
     """The pairs of some files, which a ``writer`` divides by ranges."""
 
-    writer: Any = None
+    def __init__(self, files, how, writer):
+        super().__init__(files, how)
+        self.writer = writer
+        self.numbered = True  # a self-loop marks its vertex in its range, and no marks are needed here
 
-    def _prepare(self, pairs):
-        self.workers = self.writer
-        plan = self.plan
-        pairs.ids = RangeIds(self.writer, np.dtype(plan.dtype), self.n_vertices, plan.limit)
-        return plan.rows
+    def _reducer(self):
+        return PairSink(self.writer)
 
     def _finish(self, pairs):
-        facts = {"edges": self.edges, "rows": pairs.rows, "kept_any": pairs.kept_any}
-        return facts | {"devices": list(self.team.names)}
+        return self._facts(pairs)
 
     def to_sparse(self, dense):
         raise OptionError(
@@ -148,22 +139,23 @@ class RangePart(PartOfStream, FileStream):
         )
 
 
-def divided(folder: TaskFolder, name: str, *, files: dict, how: dict, ranges: tuple) -> dict:
+def divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
     """Task: write the pairs of some files by ranges."""
-    part, known = RangePart(files, how), Ranges(*ranges)
-    with RangeWriter(folder, name, known, 2) as writer, part.copies:
-        part.writer = PairSink(writer)
-        facts = part._run(how["attempt"], None, None)
+    with RangeWriter(folder, name, Ranges(*how["ranges"]), 2) as writer:
+        facts = RangePart(files, how, writer).found()
     return facts | writer.facts
 
 
 class PairSink:
-    """What takes the pairs of a stream in the place of workers that join them."""
+    """The reducer that keeps all pairs, and writes them."""
 
     def __init__(self, writer):
         self.writer = writer
 
-    def join(self, columns, largest):
+    def reserve(self, count):
+        """There is nothing to reserve."""
+
+    def join(self, columns, largest, weights=None):
         """Write pairs with the larger id first."""
         left, right = (column.astype(self.writer.ranges.dtype, copy=False) for column in columns)
         self.writer.add(np.maximum(left, right), np.minimum(left, right))
@@ -202,7 +194,7 @@ class State(NamedTuple):
     def save(self, folder, name):
         """Write the arrays to files."""
         for file, array in zip(self.files(name), self):
-            write_array(folder, file, array)
+            folder.write_array(file, array)
 
     @classmethod
     def files(cls, name):
@@ -318,6 +310,7 @@ class ContractedStream(StoredStream):
     """The work of :func:`edgewise.stream_components` with ``memory=``: bytes for the ids of a task."""
 
     method = "contraction, streamed"
+    first_task = staticmethod(divided)
 
     def __init__(self, memory, output, path, columns, n_vertices=None, **how):
         self.memory = bytes_of(memory)
@@ -338,22 +331,14 @@ class ContractedStream(StoredStream):
 
     def _run_tasks(self, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = self._pairs(self.shards.schema(attempt))
+            pairs = StreamedPairs(self.shards.schema(attempt), self)
         if pairs.type_to_restore() is not None:
             held = describe(pairs.type_to_restore())
             raise OptionError(f"{argument('memory')} needs integers, and the ids are {held}; convert them")
         plan = self.plan_for(pairs)
-        ranges = self._ranges(plan)
-        groups = self._layout(folder, plan)["groups"]
-        how = self._how() | {"plan": plan, "attempt": attempt, "all_occur": self.numbered}
-        tasks = [
-            task._replace(run=divided, given=task.given | {"ranges": tuple(ranges)})
-            for task in self._first_tasks(groups, how, attempt)
-        ]
-        with timer("read shards"):
-            facts = self.task_run.run(tasks, listener(progress, plan.rows))
-        self._note(pairs, facts.values())
-        how = {"ranges": tuple(ranges), "all_occur": self.numbered}
+        how: dict[str, Any] = {"ranges": tuple(self._ranges(plan))}
+        facts = self._read_shards(folder, pairs, plan, attempt, progress, how)[1]
+        how["all_occur"] = self.numbered
         with timer("contract"):
             states = self._contract(folder, attempt, facts, how)
         return self._label(folder, attempt, states, how | {"ids": plan.dtype})
@@ -433,18 +418,6 @@ class ContractedStream(StoredStream):
 def _with_rows(facts, number):
     """Names of the tasks that have written rows of a range."""
     return [name for name, one in facts.items() if one["counts"][number]]
-
-
-def sharded_stream(wanted: tuple, path: Any, columns: dict, n_vertices: int | None, **how: Any) -> Any:
-    """The stream of the tasks of a client; ``wanted`` are the memory and the :class:`Output`, or ``None``."""
-    memory, output = wanted
-    if output is None:
-        if memory is not None:
-            raise OptionError(f"{argument('memory')} needs {argument('output')}, a folder for the labels")
-        return ShardedComponents(path, columns, n_vertices, **how)
-    if memory is None:
-        return StoredStream(output, path, columns, n_vertices, **how)
-    return ContractedStream(memory, output, path, columns, n_vertices, **how)
 
 
 #: Bytes of the units in which memory may be given.

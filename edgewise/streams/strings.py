@@ -17,25 +17,21 @@ Every string is sent once, from its part to its dictionary; the other steps send
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from edgewise.components.part_files import ENDS, part_file, table_writer
-from edgewise.components.tasks import TaskFolder
 from edgewise.device import each
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.hashing import hash_bytes
 from edgewise.ingest.string_order import strings_of
 from edgewise.primitives.counting_sort import gather
+from edgewise.streams.tasks import TaskFolder
 
 HALF = np.uint64(32)
-#: Bytes of strings up to which Arrow's short offsets serve.
-MOST_BYTES = (1 << 31) - 1
 #: Files in which a part has the pieces of its strings; each is written by a thread.
 FILES = 4
 
@@ -54,7 +50,7 @@ def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first
     has 0 pieces, this is all.
     """
     if pieces == 0:
-        write_column(folder, f"{order_of(name)}.arrow", ids)
+        write_ids(folder, f"{order_of(name)}.arrow", ids)
         return
     found = np.empty(len(ids), np.uint16)
     if len(ids):
@@ -63,9 +59,9 @@ def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first
     ends = np.cumsum(np.bincount(found, minlength=pieces))
     numbers = np.split(order, ends[:-1])
     with ThreadPoolExecutor(FILES + 1) as pool:
-        writing = [pool.submit(write_column, folder, f"{order_of(name)}.arrow", ids)] if is_first else []
+        writing = [pool.submit(write_ids, folder, f"{order_of(name)}.arrow", ids)] if is_first else []
         for file, path in enumerate(piece_files(name, pieces)):
-            writing.append(pool.submit(write_pieces, folder, path, ids, numbers[file::FILES]))
+            writing.append(pool.submit(write_ids, folder, path, ids, numbers[file::FILES]))
         for one in writing:
             one.result()
 
@@ -75,35 +71,21 @@ def piece_files(part: str, pieces: int) -> list[str]:
     return [f"{part}.ids-{file}.arrow" for file in range(min(FILES, pieces))]
 
 
-def write_pieces(folder: TaskFolder, name: str, ids: Any, numbers: list[np.ndarray]) -> None:
-    """Write the strings of some numbers, at least one array of them, with these: a record batch for each."""
+def write_ids(folder: TaskFolder, name: str, ids: Any, pieces: list[np.ndarray] | None = None) -> None:
+    """Write a file of strings: all of them, or those of some numbers with these, a record batch a piece."""
     import pyarrow as pa
 
-    columns = ([ids.take(one), one] for one in map(arrow_array, numbers))
-    write_batches(folder, name, (pa.record_batch(pair, ["id", "number"]) for pair in columns))
-
-
-def write_batches(folder: TaskFolder, name: str, batches: Iterable[Any]) -> None:
-    """Write a file of record batches, at least one."""
-    import pyarrow as pa
-
-    batches = iter(batches)
-    first = next(batches)
-    with folder.written(name) as path, pa.ipc.new_file(str(path), first.schema) as writer:
-        for batch in chain([first], batches):
-            writer.write_batch(batch)
+    schema = pa.schema([("id", ids.type)] + ([] if pieces is None else [("number", pa.uint32())]))
+    with folder.written(name) as path, pa.ipc.new_file(str(path), schema) as writer:
+        if pieces is None:
+            writer.write_batch(pa.record_batch([ids], schema=schema))
+        for numbers in map(arrow_array, pieces or ()):
+            writer.write_batch(pa.record_batch([ids.take(numbers), numbers], schema=schema))
 
 
 def order_of(part: str) -> str:
     """Name of the file of the strings that are new in a part, in their order."""
     return f"{part}-order"
-
-
-def write_column(folder: TaskFolder, name: str, ids: Any) -> None:
-    """Write a file with one column of strings."""
-    import pyarrow as pa
-
-    write_batches(folder, name, [pa.record_batch([ids], ["id"])])
 
 
 def _piece(folder, part, piece):
@@ -130,19 +112,8 @@ def dictionary(folder: TaskFolder, name: str, *, parts: list[str], piece: int) -
         rows.append(np.flatnonzero(found >= known).astype(np.uint32))
         firsts.append(numpy_array(batch.column("number"))[rows[-1]])
     for column, found in ("entries", entries), ("rows", rows), ("firsts", firsts):
-        write_array(folder, f"{name}.{column}.npy", np.concatenate(found))
+        folder.write_array(f"{name}.{column}.npy", np.concatenate(found))
     return {"entries": [len(one) for one in entries[1:]], "new": [len(one) for one in firsts[1:]]}
-
-
-def write_array(folder: TaskFolder, name: str, array: np.ndarray) -> None:
-    """Write a file with one array."""
-    with folder.written(name) as path, open(path, "wb") as file:
-        np.save(file, array)
-
-
-def mapped(folder: TaskFolder, name: str) -> np.ndarray:
-    """The array in such a file, which stays there."""
-    return np.asarray(np.load(folder.file(name), mmap_mode="r"))
 
 
 def _slice(folder, dictionary, column, position):
@@ -153,7 +124,7 @@ def _slice(folder, dictionary, column, position):
     """
     counts = folder.facts_of(dictionary)["entries" if column == "entries" else "new"]
     start = sum(counts[:position])
-    return mapped(folder, f"{dictionary}.{column}.npy")[start : start + counts[position]]
+    return folder.mapped(f"{dictionary}.{column}.npy")[start : start + counts[position]]
 
 
 def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionaries: list[str]) -> dict:
@@ -169,7 +140,7 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
         is_new[numbers] = 1
     ends = np.cumsum(is_new, dtype=np.uint32)
     ranks = np.concatenate([ends[numbers] - 1 for numbers in firsts])
-    write_array(folder, f"{name}.ranks.npy", ranks)
+    folder.write_array(f"{name}.ranks.npy", ranks)
     new = []
     for piece, one in enumerate(dictionaries):
         rows = _slice(folder, one, "rows", position)
@@ -177,7 +148,7 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
     rows = np.empty(len(ranks), np.uint32)
     rows[ranks] = np.arange(len(ranks), dtype=np.uint32)
     ids = pa.concat_arrays(new).take(arrow_array(rows))
-    write_column(folder, f"{name}.arrow", ids)
+    write_ids(folder, f"{name}.arrow", ids)
     return {"new": len(ids), "bytes": ids.nbytes}
 
 
@@ -193,38 +164,23 @@ def numbered(
     end = 0
     for position, (one, count) in enumerate(zip(orders, counts)):
         if position:
-            found = mapped(folder, f"{one}.ranks.npy")[before[position] :][:count]
+            found = folder.mapped(f"{one}.ranks.npy")[before[position] :][:count]
         else:
             found = _slice(folder, dictionary, "firsts", 0)
         np.add(found, bases[position], out=numbers[end : end + count], dtype=kind)
         end += count
-    write_array(folder, f"{name}.npy", numbers)
+    folder.write_array(f"{name}.npy", numbers)
     return {}
 
 
-def renumbered(
-    folder: TaskFolder, name: str, *, part: str, position: int, tables: list[list[str]], count: int
-) -> dict:
-    """Task: rewrite a part with the numbers of its strings; ``tables`` are dictionaries and their numbers."""
-    import pyarrow as pa
+def numbers_of(folder: TaskFolder, part: str, position: int, tables: list[list[str]]) -> Iterator[tuple]:
+    """Yield, by piece, the numbers that strings have in a part, and those that they have in all parts.
 
-    facts = folder.facts_of(part)
-    numbers = np.empty(facts["numbers"], index_type(count))
+    ``tables`` are dictionaries and their numbers.
+    """
     for piece, (one, table) in enumerate(tables):
         own = numpy_array(_piece(folder, part, piece).column("number"))
-        entries = _slice(folder, one, "entries", position)
-        numbers[own] = gather(mapped(folder, f"{table}.npy"), entries)
-    with pa.memory_map(str(folder.file(part_file(part)))) as file:
-        stored = pa.ipc.open_file(file)
-        kinds = {field.name: field.type.to_pandas_dtype() for field in stored.schema}
-        with table_writer(folder, name, kinds | dict.fromkeys(ENDS, numbers.dtype)) as write:
-            for number in range(stored.num_record_batches):
-                batch = stored.get_batch(number)
-                columns = dict(zip(batch.schema.names, map(numpy_array, batch.columns)))
-                columns |= {end: gather(numbers, columns[end]) for end in ENDS}
-                write(*columns.values())
-    largest = int(numbers.max()) + 1 if len(numbers) else 0
-    return facts | {"ids": "dense", "numbers": largest}
+        yield own, gather(folder.mapped(f"{table}.npy"), _slice(folder, one, "entries", position))
 
 
 def strings_in_order(folder: TaskFolder, orders: list[str], kind: Any) -> tuple[Any, list]:
@@ -234,7 +190,7 @@ def strings_in_order(folder: TaskFolder, orders: list[str], kind: Any) -> tuple[
     files = [pa.ipc.open_file(pa.memory_map(str(folder.file(f"{one}.arrow")))) for one in orders]
     chunks = [file.get_batch(0).column("id") for file in files]
     ends = [strings_of(chunk).starts[[0, -1]].astype(np.int64) for chunk in chunks]
-    if sum(int(stop - start) for start, stop in ends) > MOST_BYTES:
+    if sum(int(stop - start) for start, stop in ends) > np.iinfo(np.int32).max:  # Arrow's short offsets
         kind = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}[kind]
     return kind, chunks
 

@@ -22,12 +22,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from edgewise.components.checkpoint import Checkpoint
+import numpy as np
+
 from edgewise.errors import FileError, WorkerError, argument
 from edgewise.files import checksum
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.text_table import Mismatch
 from edgewise.ownership import check_owner
+from edgewise.streams.checkpoint import Checkpoint
 from edgewise.unfinished import temporary_folder
 from edgewise.workers.calls import Call, CallRun
 from edgewise.workers.dask import worker_name
@@ -80,6 +82,15 @@ class TaskFolder:
         with writing(path), atomic_write(path) as part:
             yield part
             self.checksums[name] = checksum.of_file(part)
+
+    def write_array(self, name: str, array: np.ndarray) -> None:
+        """Write a file with one array."""
+        with self.written(name) as path, open(path, "wb") as file:
+            np.save(file, array)
+
+    def mapped(self, name: str) -> np.ndarray:
+        """The array in such a file, which stays there."""
+        return np.asarray(np.load(self.file(name), mmap_mode="r"))
 
     def facts(self, name: str) -> dict | None:
         """Facts of a task, or ``None`` if it is not done."""

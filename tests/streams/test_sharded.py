@@ -14,8 +14,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 import edgewise as ew
-from edgewise.components import sharded, tasks
 from edgewise.errors import EdgewiseWarning, FileError, OptionError, WorkerError
+from edgewise.streams import sharded, tasks
 from edgewise.workers.executors import executor_of
 from tests.clusters import resolved_by_workers
 from tests.ownership import give_away
@@ -123,7 +123,7 @@ def test_a_machine_has_one_task_for_strings(ending, threads, dask, tmp_path, mon
     forest = ew.stream_forest(folder, weight="score")
     end = tasks.TaskRun._end
     monkeypatch.setattr(tasks.TaskRun, "_end", lambda *given: names.append(given[1].name) or end(*given))
-    monkeypatch.setattr(sharded, "MOST_MEMORY", 0.5)
+    monkeypatch.setattr(sharded, "MEMORY_SHARE", 0.5)
     for client in threads, dask:
         names.clear()
         assert_same(ew.stream_components(folder, client=client), expected)
@@ -141,7 +141,7 @@ def test_tasks_for_machines_of_their_own(threads, tmp_path, monkeypatch):
     expected, groups = ew.stream_components(folder), []
     divide = sharded.groups_of
     monkeypatch.setattr(sharded, "groups_of", lambda *given: groups.append(divide(*given)) or groups[-1])
-    monkeypatch.setattr(sharded, "MOST_MEMORY", 0.5)
+    monkeypatch.setattr(sharded, "MEMORY_SHARE", 0.5)
     executor = executor_of(threads)
     monkeypatch.setattr(sharded, "executor_of", lambda *given: executor)
     rows, size = SHARDS * ROWS, sum(file.stat().st_size for file in folder.iterdir())
@@ -155,7 +155,7 @@ def test_tasks_for_machines_of_their_own(threads, tmp_path, monkeypatch):
     ):
         assert_same(ew.stream_components(folder, client=threads), expected)
         assert len(groups.pop()) == count
-    monkeypatch.setattr(sharded, "MOST_ROWS", rows // 2)
+    monkeypatch.setattr(sharded, "TASK_ROWS", rows // 2)
     executor.slots, executor.machines, executor.memory = 3, 1, 100 * need
     assert_same(ew.stream_components(folder, client=threads), expected)
     assert len(groups.pop()) == 2
@@ -271,10 +271,10 @@ def test_a_shard_that_fails_twice(threads, tmp_path, monkeypatch):
         if given["files"]["paths"][0].endswith("3.parquet"):
             tries.append(name)
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return sharded.components_part(folder, name, **given)
+        return sharded.part_of_shards(folder, name, **given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(sharded.ShardedComponents, "first_task", staticmethod(fails))
+        patched.setattr(sharded.ShardedStream, "first_task", staticmethod(fails))
         with pytest.raises(
             WorkerError, match=r"3\.parquet failed 2 times \(OSError: .*; repeat the call with"
         ):
@@ -303,10 +303,10 @@ def test_a_task_that_fails_once_is_done_again(threads, tmp_path, monkeypatch):
             raise ValueError("no luck")
         return original(folder, name, **given)
 
-    monkeypatch.setattr(sharded.ShardedComponents, "merge_task", staticmethod(fails_once))
+    monkeypatch.setattr(sharded, "merged_part", fails_once)
     assert_same(ew.stream_components(folder, client=threads), ew.stream_components(folder))
     assert failed
-    monkeypatch.setattr(sharded.ShardedComponents, "merge_task", staticmethod(always_fails))
+    monkeypatch.setattr(sharded, "merged_part", always_fails)
     with pytest.raises(WorkerError, match=r"the merge of parts failed 2 times .*; give checkpoint= a folder"):
         ew.stream_components(folder, client=threads)
 

@@ -9,11 +9,11 @@ import pytest
 
 import edgewise as ew
 from edgewise.command import run
-from edgewise.components.stored import Output, StoredStream
-from edgewise.components.streamed_graph import MarkedIds
-from edgewise.components.tasks import TaskFolder
 from edgewise.errors import FileError, GraphError, OptionError, WorkerError
 from edgewise.files import store
+from edgewise.streams.graph import MarkedIds
+from edgewise.streams.stored import Output, StoredStream
+from edgewise.streams.tasks import TaskFolder
 
 KINDS = ("dense", "sparse", "isolated", "strings")
 pytestmark = pytest.mark.usefixtures("divided")
@@ -100,7 +100,7 @@ def test_a_run_that_fails_leaves_nothing(threads, tmp_path, monkeypatch):
         raise ValueError("no luck")
 
     monkeypatch.setattr(store, "write_manifest", fails)
-    monkeypatch.setattr("edgewise.components.stored.write_manifest", fails)
+    monkeypatch.setattr("edgewise.streams.stored.write_manifest", fails)
     for client in (None, threads):
         with pytest.raises(ValueError, match="no luck"):
             ew.stream_components(shards, client=client, output=tmp_path / "out")
@@ -116,7 +116,7 @@ def test_a_shard_that_has_changed_since_it_was_written(threads, tmp_path, monkey
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched, pytest.raises(FileError, match="full"):
-        patched.setattr("edgewise.components.stored.write_manifest", stops)
+        patched.setattr("edgewise.streams.stored.write_manifest", stops)
         ew.stream_components(shards, **given)
     shard = max(tmp_path.glob(".part-*-out/*.parquet"))
     content = shard.read_bytes()

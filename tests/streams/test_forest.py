@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import file_stream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError, OutOfMemoryError
-from edgewise.forest import streamed
-from edgewise.forest.file_stream import ForestFileStream
+from edgewise.streams import file_stream, forest
+from edgewise.streams.file_stream import FileStream
+from edgewise.streams.forest import KeepForest
 from edgewise.workers import device_team
-from tests.components.test_shards import change, stored
 from tests.forest.test_forest import DEVICE, oracle, weighted
+from tests.streams.test_files import change, stored
 from tests.zoo import ZOO
 
 SHAPES = ("isolated", "repeated edges") if SIMULATED else tuple(ZOO)
@@ -21,7 +21,7 @@ SHAPES = ("isolated", "repeated edges") if SIMULATED else tuple(ZOO)
 
 @pytest.fixture(autouse=True)
 def _few_are_collected(monkeypatch):
-    monkeypatch.setattr(streamed, "capacity_for", lambda *_: 9)
+    monkeypatch.setattr(forest, "capacity_for", lambda *_: 9)
 
 
 def batches(graph, size):
@@ -138,7 +138,7 @@ def test_memory_is_estimated_before_it_is_taken(monkeypatch):
     from edgewise.device import arrays
     from edgewise.forest.reduction import capacity_for
 
-    monkeypatch.setattr(streamed, "capacity_for", capacity_for)
+    monkeypatch.setattr(forest, "capacity_for", capacity_for)
     monkeypatch.setattr(arrays, "free_memory", lambda device: 10**6)
     with pytest.raises(OutOfMemoryError, match=r"cpu has too little memory: [\d,]+ bytes needed"):
         add(ew.ForestStream(10**5), [0], [1], [1])
@@ -195,8 +195,9 @@ def test_an_interrupted_run_goes_on(kind, tmp_path, monkeypatch):
 
     monkeypatch.setattr(file_stream.StreamedPairs, "add", stop_in_the_middle)
     columns = {"source": None, "target": None, "where": None, "null": "error"}
-    first = ForestFileStream(folder, columns, team=device_team("cpu:0"), checkpoint=checkpoint)
-    first.choose_weights(None, False)
+    first = FileStream(
+        folder, columns, KeepForest(None, False), team=device_team("cpu:0"), checkpoint=checkpoint
+    )
     first.run()
     assert checkpoint.exists()
     monkeypatch.setattr(file_stream.StreamedPairs, "add", add)
@@ -221,5 +222,5 @@ def test_files_that_are_refused(tmp_path):
         ew.stream_forest(tmp_path / "nan.csv")
     with pytest.raises(FileError, match=r"nan\.csv: column 'miles' is not there"):
         ew.stream_forest(tmp_path / "nan.csv", weight="miles")
-    with pytest.raises(OptionError, match="means nothing for a stream"):
+    with pytest.raises(OptionError, match="has no option 'directed'"):
         ew.stream_forest(tmp_path / "nan.csv", directed=True)

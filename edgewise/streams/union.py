@@ -1,7 +1,11 @@
-"""What joins the edges of a stream: arrays of parents that grow with the vertex numbers.
+"""The reducer of streams of components: arrays of parents that grow with the vertex numbers.
 
-:class:`Parents` are on one device and join edges from any device.  :class:`StreamWorkers` join batches into
-parents of their own, which are merged at the end.
+A *reducer* takes in the edges of a stream, whose ends are vertex numbers, and keeps what stands for them.
+:class:`Union` is what a stream of tables is told to keep, as :class:`~edgewise.streams.forest.KeepForest` is;
+both make a reducer for the devices of a team, and results of what it has found.
+
+:class:`Parents` are on one device and join edges from any device.  :class:`UnionReducer` has parents on each
+device of a team, which are merged at the end.
 """
 
 from queue import Queue
@@ -9,15 +13,19 @@ from threading import Thread
 
 import numpy as np
 
-from edgewise.components.merge import merge_labels
+from edgewise.components.merge import choose_label_merge, merge_labels
+from edgewise.components.result import Components
 from edgewise.components.segments import HostPipeline, unite_numbers
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams, threads
 from edgewise.errors import OutOfMemoryError, argument
 from edgewise.index_type import index_type
+from edgewise.primitives.thread_pool import ThreadPool
 
-#: Smallest capacity of parents that grow.
-MIN_CAPACITY = 1 << 10
+#: Vertices for which parents that grow have room at first.
+FIRST_ROOM = 1 << 10
+#: Rows of a block of a part.
+BLOCK = 1 << 18
 #: Share of the free memory that parents may take.
 USABLE = 0.9
 
@@ -47,7 +55,7 @@ class Parents:
         if count <= self.count:
             return
         if count > len(self.array):
-            capacity = max(count, 2 * len(self.array), MIN_CAPACITY) if self.grows else count
+            capacity = max(count, 2 * len(self.array), FIRST_ROOM) if self.grows else count
             self.reserve(count if self._missing_bytes(capacity) else capacity)
         with arrays.guard(self.device):
             make_further_singletons(count - self.count, self.count, self.array)
@@ -80,11 +88,13 @@ class Parents:
         if self.pipeline is not None:
             self.pipeline.settle()
 
-    def join(self, sources, targets):
-        """Join the endpoints of edges, all below ``count``.
+    def join(self, columns, largest, weights=None):
+        """Join the endpoints of edges, none above ``largest``.
 
         The arrays are contiguous integers on the host or a GPU, and may be overwritten on return.
         """
+        self.grow_to(largest + 1)
+        sources, targets = columns
         with arrays.guard(self.device):
             if self.device != "cpu" and arrays.device_of(sources) == arrays.device_of(targets) == "cpu":
                 self.pipeline = self.pipeline or HostPipeline(self.array)
@@ -96,13 +106,13 @@ class Parents:
             columns = [arrays.move(column, self.device) for column in (sources, targets)]
             unite_numbers(len(columns[0]), self.array, *columns)
 
-    def add(self, columns, largest):
-        """Join the endpoints of edges, none above ``largest``."""
-        self.grow_to(largest + 1)
-        self.join(*columns)
+    def state(self):
+        """Arrays by name, on the host."""
+        return {"labels": arrays.move(self.labels(), "cpu")}
 
-    def restore(self, labels):
-        """Start from the labels of all vertices of an earlier run."""
+    def restore(self, state):
+        """Start from the state of an earlier run."""
+        labels = state["labels"]
         self.grow_to(len(labels))
         with arrays.guard(self.device):
             self.array[: len(labels)] = arrays.move(labels.astype(self.array.dtype), self.device)
@@ -119,11 +129,11 @@ class Parents:
         return labels.astype(index_type(self.count), copy=False)
 
 
-class StreamWorkers:
+class UnionReducer:
     """The devices of a team, which join batches of edges; their labels are merged by ``merge``."""
 
     def __init__(self, team, merge="auto"):
-        self.team, self.merge = team, merge
+        self.team, self.merge = team, choose_label_merge(team) if merge == "auto" else merge
         self.parents = [Parents(device) for device in team.devices]
         self.batches: Queue = Queue(len(team))
         self.errors: list[BaseException] = []
@@ -134,7 +144,7 @@ class StreamWorkers:
             thread.start()
 
     def close(self):
-        """Stop the workers after the batches that are queued."""
+        """Stop the threads after the batches that are queued."""
         for _ in self.threads:
             self.batches.put(None)
         while self.threads:
@@ -147,7 +157,7 @@ class StreamWorkers:
         while (batch := self.batches.get()) is not None:
             try:
                 if not self.errors:
-                    parents.add(*batch)
+                    parents.join(*batch)
             except BaseException as error:
                 self.errors.append(error)
             finally:
@@ -158,10 +168,10 @@ class StreamWorkers:
         for parents in self.parents:
             parents.reserve(count)
 
-    def join(self, columns, largest):
+    def join(self, columns, largest, weights=None):
         """Join the endpoints of edges, none above ``largest``; the arrays must not be changed later."""
         if len(self.parents) == 1:
-            self.parents[0].add(columns, largest)
+            self.parents[0].join(columns, largest)
             return
         self._raise()
         self.batches.put((columns, largest))
@@ -170,22 +180,20 @@ class StreamWorkers:
         if self.errors:
             raise self.errors[0]
 
-    def settle(self):
-        """Wait until all edges are joined."""
+    def labels(self, last=False):
+        """Current labels on the host; a copy unless this is the ``last`` use."""
         if len(self.parents) > 1:
             self.batches.join()
             self._raise()
-        for parents in self.parents:
-            parents.settle()
-
-    def labels(self, last=False):
-        """Current labels on the host; a copy unless this is the ``last`` use."""
-        self.settle()
         count = max(parents.count for parents in self.parents)
         for parents in self.parents:
+            parents.settle()
             parents.grow_to(count)
         labels = [parents.labels(last) for parents in self.parents]
         return arrays.move(merge_labels(self.team, labels, self.merge), "cpu")
+
+    def forest(self):
+        """Nothing: the labels stand for all edges."""
 
     def state(self):
         """Arrays by name for a checkpoint."""
@@ -193,4 +201,73 @@ class StreamWorkers:
 
     def restore(self, state):
         """Start from the state of an earlier run."""
-        self.parents[0].restore(state["labels"])
+        self.parents[0].restore(state)
+
+
+class Union:
+    """What a stream of components keeps: which vertices the edges join.
+
+    ``merge`` is how the labels of several devices are merged.
+    """
+
+    #: Column of the weights; there are none.
+    weight = None
+    #: What a checkpoint depends on beside the inputs.
+    facts: dict = {}
+    #: Bytes per number up to the largest id: at the end, on the host, and while streaming, on a device.
+    bytes_per_number = {"host": 12, "device": 5}
+    #: Ids below this may serve as vertex numbers, however few rows there are.
+    numbers_at_least = 1 << 26
+
+    def __init__(self, merge="auto"):
+        self.merge = merge
+
+    def chosen(self, files):
+        """The same for some files; there is nothing to choose."""
+        return self
+
+    def in_parts(self):
+        """The same for the tables that tasks have written."""
+        return self
+
+    def reducer(self, team):
+        """What joins the edges, once their ids are vertex numbers."""
+        return UnionReducer(team, self.merge)
+
+    def weights_of(self, batch, pairs):
+        """Weights of a batch; there are none."""
+
+    def check(self, state, n_edges):
+        """Raise ValueError unless this can be the state of a stream of so many edges; labels are checked."""
+
+    def forest_of(self, state):
+        """The forest in the state of a stream; there is none."""
+
+    def result(self, graph, found, seconds, reducer, devices):
+        """The result of a stream."""
+        merge = reducer.merge if len(reducer.team) > 1 else None
+        return Components(graph, "rem, streamed", seconds, found.labels, devices=devices, merge=merge)
+
+    # what a task writes of it
+
+    def columns(self, pairs, forest):
+        """Columns of a part beside the ends of its pairs, and their types."""
+        return {}
+
+    def blocks(self, labels, forest, marks):
+        """Yield blocks of pairs that join the vertices of each component; unmark them."""
+        pool = ThreadPool(-(-len(labels) // BLOCK))
+        together = pool.n_workers * BLOCK
+        for start in range(0, len(labels), together):
+            firsts = range(start, min(start + together, len(labels)), BLOCK)
+            yield from pool.starmap(_joined_block, [(labels, marks, first) for first in firsts])
+
+
+def _joined_block(labels, marks, first):
+    """The vertices of a block that are not roots, and their roots."""
+    block = labels[first : first + BLOCK]
+    vertices = np.arange(first, first + len(block), dtype=labels.dtype)
+    others = np.flatnonzero(block != vertices)
+    vertices, roots = vertices[others], block[others]
+    marks[vertices], marks[roots] = 0, 0
+    return vertices, roots

@@ -1,4 +1,4 @@
-"""Files of numbers by ranges: what the tasks of :mod:`~edgewise.components.contraction` exchange.
+"""Files of numbers by ranges: what the tasks of :mod:`~edgewise.streams.contraction` exchange.
 
 A file has blocks, and a block has the rows of all ranges, one range after the other, column by column.
 Beside the file is where each range begins in each block, so that the rows of a range are read without the
@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.components.shard_strings import mapped, write_array
-from edgewise.components.tasks import TaskFolder
+from edgewise.streams.tasks import TaskFolder
 
 #: Rows of a block.
 BLOCK = 1 << 20
@@ -62,7 +61,7 @@ class RangeWriter:
         handled = self.written.__exit__(*error)
         if error[0] is None:
             starts = np.array(self.starts, np.int64).reshape(-1, 1 + len(self.ranges.numbers))
-            write_array(self.folder, f"{self.name}.starts.npy", starts)
+            self.folder.write_array(f"{self.name}.starts.npy", starts)
             counts = np.diff(starts, axis=1).sum(axis=0)
             self.facts = {"kinds": self.kinds, "counts": counts.tolist()}
         return handled
@@ -85,7 +84,7 @@ def columns_for(folder: TaskFolder, names: list[str], number: int) -> Iterator[t
 def _slices(folder, name, number):
     """Yield the columns of the rows of a range in each block of a file that has some."""
     kinds = [np.dtype(kind) for kind in folder.facts_of(name)["kinds"]]
-    starts = mapped(folder, f"{name}.starts.npy")
+    starts = folder.mapped(f"{name}.starts.npy")
     place = 0
     with open(folder.file(f"{name}.rows"), "rb") as file:
         for begin, end, rows in zip(*starts[:, [number, number + 1, -1]].T.tolist()):

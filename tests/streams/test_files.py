@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import file_stream as streams
-from edgewise.components import id_mapping
-from edgewise.components.checkpoint import load_state, save_state
-from edgewise.components.file_stream import FileStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import row_groups as files
+from edgewise.streams import file_stream as streams
+from edgewise.streams import ids
+from edgewise.streams.checkpoint import load_state, save_state
+from edgewise.streams.file_stream import FileStream
+from edgewise.streams.union import Union
 from edgewise.workers import device_team
 from tests.clusters import assert_equal
 from tests.ownership import give_away
@@ -227,7 +228,7 @@ def test_an_interrupted_run_goes_on(kind, ending, tmp_path, monkeypatch):
             pairs.stream.stopping = True
 
     monkeypatch.setattr(streams.StreamedPairs, "add", stop_in_the_middle)
-    first = FileStream(folder, COLUMNS, team=device_team(TEAMS[0]), checkpoint=checkpoint)
+    first = FileStream(folder, COLUMNS, Union(), team=device_team(TEAMS[0]), checkpoint=checkpoint)
     first.run()
     assert first.saved == sum(len(batch) for batch in seen)
     assert checkpoint.exists()
@@ -261,7 +262,9 @@ def test_checkpoints_every_so_often(tmp_path, monkeypatch):
 
 
 def not_forgotten(folder, checkpoint, **options):
-    job = FileStream(folder, {**COLUMNS, **options}, team=device_team("cpu:0"), checkpoint=checkpoint)
+    job = FileStream(
+        folder, {**COLUMNS, **options}, Union(), team=device_team("cpu:0"), checkpoint=checkpoint
+    )
     job.run()
 
 
@@ -499,7 +502,7 @@ def test_a_shard_that_vanishes(tmp_path, monkeypatch):
         streams.StreamedPairs, "add", lambda *given: (add(*given), (folder / "2.csv").unlink(missing_ok=True))
     )
     monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (None, None, None))
-    job = FileStream(folder, COLUMNS, team=device_team("cpu:0"))
+    job = FileStream(folder, COLUMNS, Union(), team=device_team("cpu:0"))
     (folder / "2.csv").unlink()
     with pytest.raises(FileError, match=r"2\.csv: no such file"):
         job.run()
@@ -528,7 +531,7 @@ def test_bad_options(tmp_path):
         ({"every": "x"}, "every='x' must be a number of seconds"),
         ({"null": "keep"}, "null="),
         ({"device": "auto", "devices": "cpu:0"}, "device= is for one"),
-        ({"weight": "x"}, "weight= means nothing for a stream of tables"),
+        ({"weight": "x"}, "has no option 'weight'"),
         ({"merge": "pairwise-rem"}, "merge='pairwise-rem' is for several devices"),
         ({"merge": "ranges", "devices": "cpu:0,cpu:1"}, "use one of auto, pairwise-rem"),
     ):
@@ -566,5 +569,5 @@ def test_memory_is_bound_by_the_vertices(tmp_path):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    blocks = 3 * 8 * id_mapping.BLOCK * 8  # what is looked at a block at a time
+    blocks = 3 * 8 * ids.BLOCK * 8  # what is looked at a block at a time
     assert peak < 16 * vertices + blocks
