@@ -22,10 +22,9 @@ import edgewise as ew
 from edgewise.generators.derived import with_weights
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.bfs import NO_CUTOFF
-from edgewise.paths.csr import adjacency_of
+from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.sssp import METHODS as SSSP
 from edgewise.paths.sssp.weights import limit_in, rows_in
-from edgewise.paths.unreached import unreached
 
 GRAPHS = ("rmat22", "uniform22", "rgg21", "road4096-dense")
 #: What is to be reached, in ms.

@@ -28,7 +28,7 @@ _HOMES = {
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
-    "has_path": ("edgewise.paths.has_path", "has_path"),
+    "has_path": ("edgewise.paths.bfs", "has_path"),
     "largest_component": ("edgewise.strong.largest", "largest_component"),
     "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
     "part_graph": ("edgewise.partitions.compatible", "part_graph"),
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     from edgewise.partitions.mesh import part_mesh as part_mesh
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
     from edgewise.paths.bfs import bfs as bfs
-    from edgewise.paths.has_path import has_path as has_path
+    from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
     from edgewise.paths.sssp import shortest_paths as shortest_paths
     from edgewise.streams import stream_components as stream_components

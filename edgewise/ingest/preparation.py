@@ -8,7 +8,7 @@ from edgewise.errors import OptionError, argument, one_of
 PURPOSES = {
     "components": "edgewise.ingest.preparation:prepare_components",
     "cycles": "edgewise.cycles.counting.ranking:prepare_cycles",
-    "searches": "edgewise.paths.preparation:prepare_searches",
+    "searches": "edgewise.paths.sssp.contraction_hierarchy:prepare_searches",
 }
 
 

@@ -10,7 +10,7 @@ from edgewise.device import compiled
 from edgewise.errors import GraphError
 from edgewise.networkx.registry import implements, without_callable
 from edgewise.networkx.weighted import rows_by
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import unreached
 
 no_callable = without_callable("weight")
 

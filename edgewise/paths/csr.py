@@ -1,5 +1,6 @@
 """The rows of a graph as searches read them: those of the edges that leave each vertex, and that come in."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,13 @@ SAMPLED = 1024
 THIN, FEW_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
 #: Bytes of a search's memory up to which it is kept for the next search of the same rows.
 KEPT_BYTES = 2**27
+
+
+@cache
+def unreached(dtype):
+    """The distance where no path leads: the largest value of integers, infinity of floats."""
+    dtype = np.dtype(dtype)
+    return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
 
 
 class CSR(NamedTuple):

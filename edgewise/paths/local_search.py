@@ -22,9 +22,8 @@ import numpy as np
 from edgewise import tuning
 from edgewise.device import compiled, device
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.csr import CSR
+from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.result import SparseDistances
-from edgewise.paths.unreached import unreached
 from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, home_slot, insert
 
 #: Slots of the table of a search by levels, and vertices and entries that it may meet.

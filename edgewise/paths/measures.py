@@ -21,7 +21,7 @@ from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import unreached
 from edgewise.result import Result, counted
 from edgewise.weights import WeightOptions, takes_weight
 

@@ -33,7 +33,7 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import unreached
 from edgewise.primitives.rows import row_of
 
 #: Level of a vertex that has no parent yet.

@@ -11,7 +11,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import unreached
 from edgewise.primitives import count, filled
 from edgewise.result import Result, cached_array, counted
 

@@ -12,7 +12,7 @@ import edgewise as ew
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS, all_pairs_shortest_paths
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import unreached
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -257,7 +257,7 @@ def test_memory_is_that_of_all_that_is_held(monkeypatch, tmp_path):
 def test_bytes_and_blocks_of_large_graphs(monkeypatch):
     from edgewise.device import arrays
     from edgewise.paths.apsp import search
-    from edgewise.paths.apsp.limits import memory_needed
+    from edgewise.paths.apsp.search import memory_needed
     from edgewise.primitives.thread_pool import ThreadPool
 
     assert memory_needed(True, 128, 128, 4, ["cpu"], True) == {"cpu": 128 * 128 * 4}

@@ -10,8 +10,7 @@ from edgewise.device import arrays, launch
 from edgewise.device.target import INTERPRETED
 from edgewise.paths.apsp import METHODS, floyd_warshall_gpu, warp_lanes
 from edgewise.paths.apsp.search import Search
-from edgewise.paths.csr import CSR, Adjacency
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import CSR, Adjacency, unreached
 from tests.paths.test_min_plus import matrix_of
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)

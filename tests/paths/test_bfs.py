@@ -148,7 +148,7 @@ KINDS = {
 def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
     if engine() != "interpreter":
         pytest.skip("compiled kernels keep the limits they were compiled with")
-    driver, pull = (import_module(f"edgewise.paths.bfs.{name}") for name in ("level_synchronous", "pull"))
+    driver, steps = (import_module(f"edgewise.paths.bfs.{name}") for name in ("level_synchronous", "steps"))
     for cost, value in KINDS[kind].items():
         monkeypatch.setattr(driver, cost, value)
     for limits in (
@@ -158,7 +158,7 @@ def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
     ):
         limits = {"BLOCK": 64 if "MANY_ENTRIES" in limits else 1 << 13, **limits}
         for limit, value in limits.items():
-            for page in (driver, pull):
+            for page in (driver, steps):
                 if hasattr(page, limit):
                     monkeypatch.setattr(page, limit, value)
         for graph in (*(ZOO[shape] for shape in SHAPES), _uniform(150, 700), _hubs(200, 2)):

@@ -7,7 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import Worker
-from edgewise.paths.bfs import push
+from edgewise.paths.bfs import steps
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances
 from edgewise.paths.verification import oracle
@@ -76,8 +76,8 @@ def settle_by_bits(first, end, offsets, output):
             distances[vertex] = output.distance
             queue[tail] = vertex
             tail += np.uint64(1)
-            output.counts[push.ENTRIES] += offsets[vertex + 1] - offsets[vertex]
-    output.counts[push.TAIL] = tail
+            output.counts[steps.ENTRIES] += offsets[vertex + 1] - offsets[vertex]
+    output.counts[steps.TAIL] = tail
 
 
 def test_the_planted_race_is_caught():

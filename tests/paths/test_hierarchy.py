@@ -11,15 +11,14 @@ from edgewise.device import BlockWorker
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from edgewise.paths.block_queues import WORDS
-from edgewise.paths.csr import CSR, adjacency_of
+from edgewise.paths.csr import CSR, adjacency_of, unreached
 from edgewise.paths.sssp.weights import rows_in
-from edgewise.paths.unreached import unreached
 from edgewise.paths.verification import oracle
 from tests import jitter
 from tests.zoo import ZOO
 
-elimination = import_module("edgewise.paths.sssp.hierarchy.elimination")
-search = import_module("edgewise.paths.sssp.hierarchy.search")
+elimination = import_module("edgewise.paths.sssp.elimination")
+search = import_module("edgewise.paths.sssp.contraction_hierarchy")
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAME = "contraction-hierarchy"
 SHAPES = ("grid",) if SIMULATED else [shape for shape in ZOO if ZOO[shape][0]]

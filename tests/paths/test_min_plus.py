@@ -5,7 +5,7 @@ import pytest
 
 from edgewise.device import arrays, launch
 from edgewise.paths.apsp import floyd_warshall_gpu
-from edgewise.paths.apsp.limits import ceiling_of
+from edgewise.paths.apsp.search import ceiling_of
 from edgewise.primitives import min_plus
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)

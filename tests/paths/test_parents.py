@@ -6,8 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.device import BlockWorker, arrays, launch
 from edgewise.paths import parents
-from edgewise.paths.csr import CSR
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import CSR, unreached
 from tests import jitter, lockstep
 from tests.conftest import engine
 

@@ -9,8 +9,8 @@ from edgewise.paths.csr import CSR
 
 pytestmark = pytest.mark.ptx
 near_far = import_module("edgewise.paths.sssp.near_far")
-elimination = import_module("edgewise.paths.sssp.hierarchy.elimination")
-hierarchy_search = import_module("edgewise.paths.sssp.hierarchy.search")
+elimination = import_module("edgewise.paths.sssp.elimination")
+hierarchy_search = import_module("edgewise.paths.sssp.contraction_hierarchy")
 cooperative = import_module("edgewise.paths.bfs.cooperative")
 
 

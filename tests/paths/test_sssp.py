@@ -16,11 +16,11 @@ from edgewise import tuning
 from edgewise.device import launch, loop, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
+from edgewise.paths.csr import unreached
 from edgewise.paths.result import SparseDistances
 from edgewise.paths.sssp import METHODS, shortest_paths
 from edgewise.paths.sssp.bellman_ford import MAX_NAMED
 from edgewise.paths.sssp.weights import rows_in
-from edgewise.paths.unreached import unreached
 from tests.paths.names import LARGE, method_named, takes
 from tests.zoo import ZOO
 

@@ -7,8 +7,7 @@ import pytest
 
 from edgewise.device import BlockWorker, Worker
 from edgewise.paths.block_queues import WORDS as SHARED
-from edgewise.paths.csr import CSR
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.verification import oracle
 from tests import jitter
 

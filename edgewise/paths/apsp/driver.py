@@ -16,10 +16,9 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.method import kind_of
-from edgewise.paths.apsp.limits import first_too_small, memory_needed
 from edgewise.paths.apsp.output import RowFile, check_path, type_begun
 from edgewise.paths.apsp.result import AllPairs
-from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
+from edgewise.paths.apsp.search import Search, TooLarge, first_too_small, memory_needed, rows_of_a_block
 from edgewise.paths.method import flat
 from edgewise.paths.sssp.weights import WIDER
 

@@ -24,8 +24,8 @@ everything; a device has two streams, one for its work and one for copies to it.
 import numpy as np
 
 from edgewise.device import arrays, streams
-from edgewise.paths.apsp.limits import largest_of
-from edgewise.paths.apsp.matrix_method import MatrixMethod, NegativeDiagonal, copy_rows, fill
+from edgewise.paths.apsp.floyd_warshall import MatrixMethod, copy_rows, fill
+from edgewise.paths.apsp.search import NegativeDiagonal, largest_of
 from edgewise.primitives.min_plus import TILE, Panel, min_plus, padded
 
 #: Tiles of pivots after which the host looks for negative cycles.

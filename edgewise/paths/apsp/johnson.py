@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
-from edgewise.paths.apsp.limits import always_fits, end_of, heaviest_of
+from edgewise.paths.apsp.search import always_fits, end_of, heaviest_of
 from edgewise.paths.apsp.vector_lanes import sssp
-from edgewise.paths.csr import CSR, Adjacency
+from edgewise.paths.csr import CSR, Adjacency, unreached
 from edgewise.paths.sssp.bellman_ford import finish
-from edgewise.paths.unreached import unreached
 
 #: Bytes of shifted distances that are held at a time.
 BLOCK_BYTES = 1 << 28

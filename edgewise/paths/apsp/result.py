@@ -23,9 +23,8 @@ from edgewise.cached_property import cached_property
 from edgewise.device import arrays, compiled, device, fetch_add
 from edgewise.errors import GraphError, VerificationError
 from edgewise.paths.apsp import output
-from edgewise.paths.csr import adjacency_of
+from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.sssp.weights import rows_in
-from edgewise.paths.unreached import unreached
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.result import Result, check_column, counted
 

@@ -13,7 +13,7 @@ graphs that are numbered along their length need few.  The result is the unique 
 any other search, for floats too, since rounding is monotone.
 
 Small weights allow narrow lanes: 128 of int16.  A distance too large for its lane is cut off at the ceiling,
-which is noticed (:mod:`edgewise.paths.apsp.limits`): the remaining batches are then searched in the type of
+which is noticed (:mod:`edgewise.paths.apsp.search`): the remaining batches are then searched in the type of
 the result.
 
 The sources of a batch are taken from *balls*: a ball begins at the first vertex that belongs to none and
@@ -27,9 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, compiled, device, fetch_add, load, store
-from edgewise.paths.apsp.limits import ceiling_of, heaviest_of
-from edgewise.paths.csr import CSR
-from edgewise.paths.unreached import unreached
+from edgewise.paths.apsp.search import ceiling_of, heaviest_of
+from edgewise.paths.csr import CSR, unreached
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import any_less, lesser, of_bytes, wrapping_add, write
 

@@ -18,9 +18,8 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, fetch_max, load, parallel_region
 from edgewise.device.warps import shuffle, warp_size
-from edgewise.paths.apsp.limits import always_fits, ceiling_of, end_of, heaviest_of, largest_of
-from edgewise.paths.csr import CSR
-from edgewise.paths.unreached import unreached
+from edgewise.paths.apsp.search import always_fits, ceiling_of, end_of, heaviest_of, largest_of
+from edgewise.paths.csr import CSR, unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
 SOURCES = 128

@@ -1,4 +1,4 @@
-"""Breadth-first search: distances in edges from a source to every vertex.
+"""Breadth-first search: distances in edges from a source to every vertex, and whether there is a path.
 
 Distances are unique, so all methods, devices and numbers of threads return the same, bit for bit.
 """
@@ -11,18 +11,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.front import CallOptions, front
+from edgewise.errors import OptionError
+from edgewise.front import CallOptions, front, named
 from edgewise.graph import Graph
 from edgewise.method import Driver, Option, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.bfs.level_synchronous import level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
-from edgewise.paths.csr import adjacency_of
+from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.local_search import search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances
-from edgewise.paths.unreached import unreached
 
-__all__ = ["METHODS", "bfs"]
+__all__ = ["METHODS", "bfs", "has_path"]
 
 #: A cutoff beyond all distances.
 NO_CUTOFF = int(unreached(np.int32)) - 1
@@ -30,7 +30,7 @@ NO_CUTOFF = int(unreached(np.int32)) - 1
 
 METHODS = {
     "harish": PathMethod(
-        Driver("edgewise.paths.bfs.harish:harish"),
+        Driver("edgewise.paths.harish:breadth_first"),
         "flags: every vertex is read in every round",
         "Harish & Narayanan 2007; Fusi",
         baseline=True,
@@ -62,7 +62,7 @@ METHODS = {
         devices=("cuda",),
     ),
     "contraction-hierarchy": PathMethod(
-        Driver("edgewise.paths.sssp.hierarchy.search:levels_by_hierarchy"),
+        Driver("edgewise.paths.sssp.contraction_hierarchy:levels_by_hierarchy"),
         "vertices of low degree are eliminated once; up to a core and down again",
         "Geisberger et al. 2008; Delling et al. 2011",
         directed=False,
@@ -207,3 +207,67 @@ def _timed(run, rows, sources, cutoff, device, options):
     dense = run(rows, sources, cutoff, **options)
     arrays.synchronize(device)
     return perf_counter() - start, dense
+
+
+@named
+def has_path(graph: Graph, source: Any, target: Any, *, device: str | None = None) -> bool:
+    """Return whether there is a path from one vertex to another.
+
+    It takes microseconds if one of the two is near the other or has few vertices within reach, and a
+    breadth-first search otherwise.  For many pairs of an undirected graph, compare the labels of
+    :func:`connected_components`.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edges of a directed graph are followed forwards.
+    source, target : id
+        Ids of the graph.
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        graph.
+
+    Returns
+    -------
+    bool
+        ``True`` also if the two are the same vertex.
+
+    Raises
+    ------
+    GraphError
+        An id is not in the graph.
+    OptionError
+        Several ids are given for one of the two.
+    DeviceError, OutOfMemoryError
+        The device is not there, or too small.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"], directed=True)
+    >>> ew.has_path(graph, "a", "c"), ew.has_path(graph, "c", "a"), ew.has_path(graph, "a", "e")
+    (True, False, False)
+    """
+    check_graph(graph)
+    ends = sources_in(graph, source), sources_in(graph, target)
+    for name, vertices in zip(("source", "target"), ends):
+        if len(vertices) > 1:
+            raise OptionError(f"{name} has {len(vertices)} ids; has_path is about one, bfs finds several")
+    graph = on_device(graph, device)
+    if graph.device == "cpu":
+        found = _near(graph, *ends)
+        if found is not None:
+            return found
+    with arrays.guard(graph.device):
+        reached = bfs(graph, source).distances[int(ends[1][0])]
+    return int(reached) <= NO_CUTOFF
+
+
+def _near(graph, source, target):
+    """Whether there is a path, as far as small searches from the ends can tell; else ``None``."""
+    rows = adjacency_of(graph).outgoing
+    for start, goal in ((source, target), (target, source)) if not graph.directed else ((source, target),):
+        found, _, complete = search_by_levels(rows, start.astype(np.int64), NO_CUTOFF)
+        if complete or np.isin(goal, found.vertices).any():
+            return bool(np.isin(goal, found.vertices).any())
+    return None

@@ -59,8 +59,7 @@ from edgewise.paths.block_queues import (
     piece_at,
     room_for_pieces,
 )
-from edgewise.paths.csr import CSR
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import CSR, unreached
 
 #: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
 THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1

@@ -19,10 +19,10 @@ import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, parallel_region
 from edgewise.device.shares import STRIDE, next_chunk
-from edgewise.paths.bfs.pull import BLOCK, pull, survey, write_block
-from edgewise.paths.bfs.push import (
+from edgewise.paths.bfs.steps import (
     BATCH,
     BITMAP_PUSH,
+    BLOCK,
     BUFFER,
     ENTRIES,
     LEVEL,
@@ -33,9 +33,12 @@ from edgewise.paths.bfs.push import (
     PUSH,
     TAIL,
     Output,
+    pull,
     push,
+    survey,
     tail_of,
     unsigned,
+    write_block,
 )
 from edgewise.paths.csr import CSR, workers_for
 from edgewise.paths.result import SparseDistances

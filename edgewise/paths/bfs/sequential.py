@@ -15,8 +15,8 @@ Moore, "The shortest path through a maze" (1959).
 import numpy as np
 
 from edgewise.device import compiled
+from edgewise.paths.csr import unreached
 from edgewise.paths.local_search import search_by_levels
-from edgewise.paths.unreached import unreached
 from edgewise.primitives import filled
 
 #: Entries per vertex from which on it pays to count the rows.

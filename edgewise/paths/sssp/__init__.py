@@ -21,6 +21,7 @@ from edgewise.errors import OptionError, argument
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.paths.csr import unreached
 from edgewise.paths.local_search import search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances
@@ -32,7 +33,6 @@ from edgewise.paths.sssp.weights import (
     type_named,
     wider_than,
 )
-from edgewise.paths.unreached import unreached
 from edgewise.primitives import count
 from edgewise.weights import WeightOptions, takes_weight
 
@@ -40,7 +40,7 @@ __all__ = ["METHODS", "shortest_paths"]
 
 METHODS = {
     "harish": PathMethod(
-        Driver("edgewise.paths.sssp.harish:harish"),
+        Driver("edgewise.paths.harish:weighted"),
         "two kernels over all vertices, round after round",
         "Harish and Narayanan 2007; Fusi",
         weights="not negative",
@@ -85,7 +85,7 @@ METHODS = {
         stops_at_targets=True,
     ),
     "contraction-hierarchy": PathMethod(
-        Driver("edgewise.paths.sssp.hierarchy.search:distances_by_hierarchy"),
+        Driver("edgewise.paths.sssp.contraction_hierarchy:distances_by_hierarchy"),
         "vertices of low degree are eliminated once; up to a core and down again",
         "Geisberger et al. 2008; Delling et al. 2011",
         weights="whole, not negative",

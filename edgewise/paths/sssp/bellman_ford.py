@@ -21,9 +21,8 @@ from edgewise.device import arrays, barrier_wait, compiled, device, parallel_reg
 from edgewise.device.atomics import fetch_add, fetch_max, fetch_min, load, store
 from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import GraphError
-from edgewise.paths.csr import CSR
+from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.sssp.weights import least_in, past_the_end
-from edgewise.paths.unreached import unreached
 
 #: Rounds before the first search for a negative cycle, and rounds where there can be none.
 FIRST_ROUNDS, ALL_ROUNDS = 32, 2**62

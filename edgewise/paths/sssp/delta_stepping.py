@@ -34,7 +34,7 @@ import numpy as np
 from edgewise.device import barrier_wait, device, fetch_add, fetch_max, fetch_min, load, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.csr import CSR, workers_for
+from edgewise.paths.csr import CSR, unreached, workers_for
 from edgewise.paths.sssp.bins import (
     CHUNK,
     EXHAUSTED,
@@ -54,7 +54,6 @@ from edgewise.paths.sssp.bins import (
     release,
 )
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
-from edgewise.paths.unreached import unreached
 
 #: ``delta`` is so many times the mean weight over the mean degree: in graphs with hubs, whose ends of entries
 #: have so many times the mean degree, and in other graphs; over the mean degree less one, the number of edges

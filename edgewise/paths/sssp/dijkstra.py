@@ -7,8 +7,8 @@ import numpy as np
 
 from edgewise.device import compiled
 from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.csr import unreached
 from edgewise.paths.sssp.weights import past_the_end
-from edgewise.paths.unreached import unreached
 from edgewise.primitives.heap import Heap, pop, push
 
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.paths.block_queues import APART, WORDS, add_block_sum, room_for_pieces
+from edgewise.paths.csr import unreached
 from edgewise.paths.sssp.near_far_kernels import (
     COUNTERS,
     FAR,
@@ -42,7 +43,6 @@ from edgewise.paths.sssp.near_far_kernels import (
     list_near,
 )
 from edgewise.paths.sssp.weights import past_the_end
-from edgewise.paths.unreached import unreached
 
 #: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
 THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1

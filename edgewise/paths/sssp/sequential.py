@@ -26,9 +26,9 @@ import numpy as np
 from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.csr import unreached
 from edgewise.paths.local_search import search_by_distance
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
-from edgewise.paths.unreached import unreached
 from edgewise.primitives import filled
 
 #: The threshold is so many times as far above the least distance of the pile as its mean is.

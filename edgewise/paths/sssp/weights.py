@@ -18,8 +18,7 @@ import numpy as np
 from edgewise.device import arrays, each, fetch_max
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
-from edgewise.paths.csr import adjacency_of, spread_of
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import adjacency_of, spread_of, unreached
 from edgewise.primitives import count
 from edgewise.weights import SIMILARITY
 

@@ -20,8 +20,7 @@ from edgewise.device.warps import inclusive_scan, shuffle, warp_size
 from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import OptionError
 from edgewise.paths.block_queues import APART, WORDS, add_block_sum
-from edgewise.paths.csr import CSR
-from edgewise.paths.unreached import unreached
+from edgewise.paths.csr import CSR, unreached
 from edgewise.primitives.mixing import mix
 
 #: Threads per block, one block for each multiprocessor.

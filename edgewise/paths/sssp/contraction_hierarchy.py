@@ -1,8 +1,30 @@
-"""Searches by a contraction hierarchy: up to the core, and down through all rounds.
+"""Contraction hierarchies: vertices of low degree are eliminated once, and every search skips them.
+
+A search of a road network or of long paths has thousands of levels of a few vertices.  On a GPU each level
+costs as much as a level of thousands, so that most of the time nothing is computed.  Elimination makes the
+paths short: a vertex is taken out of the graph, and its neighbours are joined by *shortcuts* as long as the
+paths through it, so that all distances between the vertices that remain are kept.  Neighbours are never
+eliminated in the same round, so a round is parallel.  After some rounds the *core* is left.
+
+The *rank* of a vertex is its place in the order of elimination, with the core at the end.  The row of a
+vertex has the neighbours that it had when it was eliminated, all of which have a higher rank, and the lengths
+of the edges or shortcuts.  Every shortest path can be taken as one that first ascends by rank, then crosses
+the core, and descends.  A search therefore has two steps:
+
+1. A search along these rows only: it ascends from the sources and ends with the distances in the core.
+2. A sweep through the rounds from the last to the first.  A vertex takes the least distance that its row
+   offers, whose vertices have theirs already.
+
+This is the search from one to all of PHAST on the hierarchies of Geisberger et al., without their search for
+shortcuts that are not needed, and with a core, since the last rounds would eliminate few vertices each.
 
 The elimination takes as long as one to ten searches by levels, and each search by a hierarchy a tenth to nine
 tenths of the time of one by levels on a GPU.  So ``auto`` searches by a hierarchy where the user has prepared
 the graph for searches (:meth:`Graph.prepare`), and only then.  On a CPU hierarchies save no time.
+
+R. Geisberger, P. Sanders, D. Schultes and D. Delling, "Contraction hierarchies: faster and simpler
+hierarchical routing in road networks" (WEA 2008); D. Delling, A. Goldberg, A. Nowatzyk and R. Werneck,
+"PHAST: hardware-accelerated shortest path trees" (IPDPS 2011).
 """
 
 from typing import Any, NamedTuple
@@ -12,11 +34,11 @@ import numpy as np
 from edgewise import tuning
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.csr import Adjacency
-from edgewise.paths.sssp.hierarchy.elimination import fits, hierarchy_of
+from edgewise.paths.csr import Adjacency, adjacency_of
+from edgewise.paths.sssp.elimination import fits, hierarchy_of
 from edgewise.paths.sssp.near_far import fitting, search_by_thresholds
 from edgewise.paths.sssp.sequential import search_all
-from edgewise.paths.sssp.weights import past_the_end
+from edgewise.paths.sssp.weights import past_the_end, rows_in
 
 #: Threads per block of the sweep, one block for each multiprocessor.
 THREADS = 1024
@@ -65,6 +87,23 @@ def _made(rows):
     hierarchy = hierarchy_of(rows)
     upward = Adjacency(hierarchy.rows)
     return Prepared(hierarchy, upward, fitting(upward, hierarchy.mean))
+
+
+def prepare_searches(graph):
+    """Prepare a graph for many searches: breadth-first, and if it has weights, along these.
+
+    This takes longer than one search, and saves time in each later one.  Of a directed graph it makes the
+    rows of the edges that come in, by which a breadth-first search pulls, and of an undirected one on a GPU a
+    contraction hierarchy, where vertices have few edges and the core is small.  Others need neither.
+    """
+    with arrays.guard(graph.device):
+        rows = adjacency_of(graph)
+        if graph.directed:
+            rows.build_incoming()
+            rows.prepared = "direction-optimising" if graph.device == "cpu" else None
+        for one in (rows, rows_in(graph)) if graph.is_weighted else (rows,):
+            if graph.device != "cpu":
+                prepare(one)
 
 
 def prepare(rows):
