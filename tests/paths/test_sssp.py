@@ -521,7 +521,7 @@ def test_small_graphs_are_searched_by_one_core(monkeypatch):
 def test_what_a_search_leaves_does_not_matter_to_the_next_one(monkeypatch, most):
     """Numbers of vertices are kept by the thread, or with a larger graph, and are not cleared."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
-    monkeypatch.setattr(local_search, "MAX_NUMBERS", most)
+    monkeypatch.setattr(local_search, "KEPT_NUMBERS", most)
     path = np.arange(300)
     for turn in range(3):
         weights = (path * 7 + turn) % 11

@@ -18,7 +18,7 @@ from edgewise.method import Driver, Option, check_device, check_graph, check_met
 from edgewise.paths.bfs.level_synchronous import level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of, unreached
-from edgewise.paths.local_search import search_by_levels
+from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances
 
@@ -192,8 +192,8 @@ def _auto(rows, ends, cutoff, device):
     if rows.is_small:
         return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()
-    known, level, complete = search_by_levels(rows.outgoing, sources, cutoff)
-    if complete or (targets is not None and np.isin(targets, known.vertices).all()):
+    known, level = search_nearby(rows, sources, cutoff)
+    if level is None or (targets is not None and np.isin(targets, known.vertices).all()):
         return "top-down-sequential", perf_counter() - start, known
     pulls = rows.symmetric or rows.prepared
     name, incoming = ("direction-optimising", rows.incoming) if pulls else ("top-down", None)
@@ -265,9 +265,10 @@ def has_path(graph: Graph, source: Any, target: Any, *, device: str | None = Non
 
 def _near(graph, source, target):
     """Whether there is a path, as far as small searches from the ends can tell; else ``None``."""
-    rows = adjacency_of(graph).outgoing
+    rows = adjacency_of(graph)
     for start, goal in ((source, target), (target, source)) if not graph.directed else ((source, target),):
-        found, _, complete = search_by_levels(rows, start.astype(np.int64), NO_CUTOFF)
-        if complete or np.isin(goal, found.vertices).any():
-            return bool(np.isin(goal, found.vertices).any())
+        found, level = search_nearby(rows, start.astype(np.int64), NO_CUTOFF)
+        is_met = bool(np.isin(goal, found.vertices).any())
+        if is_met or level is None:
+            return is_met
     return None

@@ -311,7 +311,6 @@ def level_synchronous(adjacency, incoming, known, level, cutoff):
     (memory,) = adjacency.borrow("level-synchronous", most) or (new_memory(rows, most),)
     n_workers = workers_worth(adjacency, most, known, level)
     search = new_search(rows, incoming, n_workers, memory)
-    known = SparseDistances(known.vertices.astype(rows.neighbours.dtype, copy=False), known.values)
     run.with_workers(n_workers, search, known, int(level), int(cutoff))
     adjacency.keep("level-synchronous", most, memory)
     return search.distances

@@ -4,7 +4,7 @@ Vertices wait in one queue in the order of their distances (Moore 1959).  Whethe
 good as random, and a branch that is predicted wrongly takes longer than an entry.  So every neighbour is
 written to the end of the queue, and the end moves on only behind a new one.
 
-In a graph that is not small a search begins with a small table (:mod:`edgewise.paths.local_search`).
+In a graph that is not small a search begins with a sparse set (:mod:`edgewise.paths.local_search`).
 
 Most vertices of a dense graph are in the last levels, and their rows hold nothing new.  They are not read if
 every vertex that has a row has been reached; where all edges lead both ways, no other vertex can be.
@@ -16,7 +16,7 @@ import numpy as np
 
 from edgewise.device import compiled
 from edgewise.paths.csr import unreached
-from edgewise.paths.local_search import search_by_levels
+from edgewise.paths.local_search import search_nearby
 from edgewise.primitives import filled
 
 #: Entries per vertex from which on it pays to count the rows.
@@ -57,8 +57,8 @@ def search(offsets, neighbours, distances, none, cutoff, queue, sources, count_r
 def top_down_sequential(rows, sources, cutoff):
     """Search on one core."""
     if not rows.is_small:
-        found, _, complete = search_by_levels(rows.outgoing, sources, cutoff)
-        if complete:
+        found, level = search_nearby(rows, sources, cutoff)
+        if level is None:
             return found
     none, n_entries = unreached(np.int32), len(rows.neighbours)
     distances = filled(rows.n_vertices, none, np.int32)

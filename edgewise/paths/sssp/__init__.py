@@ -22,7 +22,7 @@ from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.csr import unreached
-from edgewise.paths.local_search import search_by_distance
+from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
@@ -229,7 +229,8 @@ def _auto(rows, search):
     found = None
     if not rows.is_small:
         limit = limit_in(search.cutoff, rows.weights.dtype)
-        found = search_by_distance(rows, search.sources, limit, search.targets)
+        nearby, given_up = search_nearby(rows, search.sources, limit, search.targets)
+        found = nearby if given_up is None else None
     return "near-far-sequential" if rows.is_small or found else "delta-stepping", found
 
 

@@ -27,7 +27,7 @@ from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import unreached
-from edgewise.paths.local_search import search_by_distance
+from edgewise.paths.local_search import search_nearby
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 from edgewise.primitives import filled
 
@@ -121,8 +121,11 @@ def search(graph, distances, pending, sources):
 
 def near_far_sequential(rows, sources, cutoff, targets=None):
     """Search on one core, up to the furthest of the ``targets``, (t,) int64, if that is near."""
-    found = None if rows.is_small else search_by_distance(rows, sources, cutoff, targets)
-    return search_all(rows, sources, cutoff) if found is None else (found, False)
+    if not rows.is_small:
+        found, given_up = search_nearby(rows, sources, cutoff, targets)
+        if given_up is None:
+            return found, False
+    return search_all(rows, sources, cutoff)
 
 
 def search_all(rows, sources, cutoff):
