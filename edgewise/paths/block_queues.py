@@ -1,10 +1,10 @@
 """How warps and blocks divide rows among themselves, and collect the vertices that they reach.
 
-Counters are :data:`APART` words apart, so that no two share a cache line.  Queue ``which`` begins at
-``which * capacity`` of one array, and counter ``which`` holds its length.  In its shared memory a block has
-two local queues that alternate, one read and one written in each step, and behind them four counters used in
-turn: this step's is written, the last one's read, the next one's cleared.  (Three would do, but
-remainders by three took a twenty-fifth of a search on a road network.)
+Queue ``which`` begins at ``which * capacity`` of one array, and counter ``which`` holds its length; other
+counters are given by their places (:mod:`edgewise.primitives.rounds`).  In its shared memory a block has two
+local queues that alternate, one read and one written in each step, and behind them four counters used in
+turn: this step's is written, the last one's read, the next one's cleared.  (Three would do, but remainders by
+three took a twenty-fifth of a search on a road network.)
 
 An atomic addition of 64 bits in shared memory is a loop of compare-and-swap, in which the threads of a block
 wait for each other.  Therefore a warp adds once.
@@ -22,9 +22,8 @@ from edgewise.device.warps import (
     warp_aggregated_add,
     warp_size,
 )
+from edgewise.primitives.rounds import APART, clear_set
 
-#: Words between two counters.
-APART = 16
 #: Entries of a row that one warp takes at a time, and length from which a warp does not share out a row among
 #: its lanes: rows that follow each other may all be long.
 PIECE, LONG_ROW = 512, 128
@@ -51,13 +50,13 @@ def append(queue, counts, which, capacity, vertex):
 
 
 @device
-def append_pieces(queue, counts, which, first, end, vertex, degree):
+def append_pieces(queue, counts, counter, first, end, vertex, degree):
     """Append the pieces of a long row to a list of pieces: of each the vertex and the piece's number.
 
     The list is from place ``first`` to ``end - 1``; without room, pieces are only counted.
     """
     pieces = (degree + PIECE - 1) // PIECE
-    slot = first + fetch_add(counts, which * APART, pieces)
+    slot = first + fetch_add(counts, counter, pieces)
     if slot + pieces <= end:
         for piece in range(pieces):
             queue[2 * (slot + piece)] = vertex
@@ -65,7 +64,7 @@ def append_pieces(queue, counts, which, first, end, vertex, degree):
 
 
 @device
-def append_long_rows(worker, queue, counts, which, vertex, degree):
+def append_long_rows(worker, queue, counts, counter, vertex, degree):
     """Append the pieces of those rows of a warp that are long; return the degree of the others, else 0.
 
     Lists begin at the beginning of the queue, and :func:`room_for_pieces` tells how long they become.
@@ -77,12 +76,19 @@ def append_long_rows(worker, queue, counts, which, vertex, degree):
     pieces = (degree + PIECE - 1) // PIECE if degree > LONG_ROW else np.int64(0)
     last, slot = inclusive_scan(pieces, lane), np.int64(0)
     if lane == lanes - 1:
-        slot = np.int64(fetch_add(counts, which * APART, last))
+        slot = np.int64(fetch_add(counts, counter, last))
     slot = shuffle(slot, lanes - 1) + last - pieces
     for piece in range(pieces):
         queue[2 * (slot + piece)] = vertex
         queue[2 * (slot + piece) + 1] = piece
     return degree if pieces == 0 else np.int64(0)
+
+
+@device
+def clear(counts, which, sets, place):
+    """Set the counters that the next round uses to zero: that of a queue, and the set at a place."""
+    counts[which * APART] = 0
+    clear_set(sets, counts, place)
 
 
 def room_for_pieces(n_entries):
@@ -164,7 +170,7 @@ def local_row_at(shared, step, item):
 
 
 @device
-def add_block_sum(worker, counts, which, value):
+def add_block_sum(worker, counts, counter, value):
     """Add the sum of the values of a block's threads to a counter, with one atomic operation per block."""
     is_first, lanes = worker.id % block_size() == 0, warp_size()
     of_warp = shuffle(inclusive_scan(np.int64(value), worker.id % lanes), lanes - 1)
@@ -176,4 +182,4 @@ def add_block_sum(worker, counts, which, value):
         fetch_add(worker.shared, SUM, of_warp)
     block_barrier()
     if is_first and worker.shared[SUM] > 0:
-        fetch_add(counts, which * APART, worker.shared[SUM])
+        fetch_add(counts, counter, worker.shared[SUM])

@@ -47,7 +47,15 @@ SHAPES = {
     "hubs behind a path": (two_hubs(50, 6), (1, 10, 1000)),
 }
 #: Limits with which small graphs have every kind of round: of local queues, pieces, rounds and rows.
-SMALL = {"LOCAL": 16, "PIECE": 16, "LONG_ROW": 8, "PATIENCE": 3, "WINDOW": 6, "LONG": 4, "FEW": 4}
+SMALL = {
+    "LOCAL": 16,
+    "PIECE": 16,
+    "LONG_ROW": 8,
+    "LEVEL_ROUNDS": 3,
+    "WINDOW": 6,
+    "GROUP_ENTRIES": 4,
+    "THREAD_ENTRIES": 4,
+}
 
 
 @pytest.fixture
@@ -67,7 +75,7 @@ def searched(graph, source, **options):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("directed, entries", [(False, 40), (False, 10**6), (True, 40)])
 def test_rounds_that_overflow(directed, shape, entries, small, monkeypatch):
-    monkeypatch.setattr(driver, "DENSE_ENTRIES", entries)
+    monkeypatch.setattr(driver, "QUEUED_ENTRIES", entries)
     (n, sources, targets), sizes = SHAPES[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n, directed=directed)
     hub = int(graph.degrees().argmax())
@@ -95,11 +103,11 @@ EXPECTED = [NONE if d is None else d for d in oracle(N, SOURCES, TARGETS, [0])]
 #: Limits that make every round of one kind, and one after the other.
 ROUNDS = {
     "sparse": (100, {}),
-    "windows": (100, {"PATIENCE": 0, "WINDOW": 3}),
-    "windows with too little room": (4, {"PATIENCE": 0, "WINDOW": 3}),
-    "top-down": (1, {"BOTTOM_UP": 1e9}),
-    "bottom-up": (1, {"BOTTOM_UP": 0.0, "FEW": 1}),
-    "in turn": (8, {"FEW": 2}),
+    "windows": (100, {"LEVEL_ROUNDS": 0, "WINDOW": 3}),
+    "windows with too little room": (4, {"LEVEL_ROUNDS": 0, "WINDOW": 3}),
+    "top-down": (1, {"upwards": lambda search, frontier, *unvisited: False}),
+    "bottom-up": (1, {"upwards": lambda search, frontier, *unvisited: frontier > 0, "THREAD_ENTRIES": 1}),
+    "in turn": (8, {"THREAD_ENTRIES": 2}),
 }
 
 
@@ -108,13 +116,13 @@ def distances_by(kind, seed, **replaced):
     dense_from, limits = ROUNDS[kind]
     scheduler = jitter.Scheduler(seed)
     region = jitter.jittery(
-        driver.run.body, **{"LONG": 4, "PIECE": 2, "LONG_ROW": 3, "LOCAL": 4, **limits}, **replaced
+        driver.run.body, **{"GROUP_ENTRIES": 4, "PIECE": 2, "LONG_ROW": 3, "LOCAL": 4, **limits}, **replaced
     )
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
     distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
     queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
-    counts = np.zeros(driver.COUNTERS * driver.APART, np.int64)
+    counts = np.zeros(driver.SETS.end, np.int64)
     search = driver.Search(
         rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
     )

@@ -25,10 +25,10 @@ SHAPES = ("grid",) if SIMULATED else [shape for shape in ZOO if ZOO[shape][0]]
 #: Limits for which small graphs have many rounds, rows whose repeated entries are not found, and no room.
 LIMITS = {
     "many rounds": {"CORE": 0},
-    "no vertex is left": {"CORE": 0, "MAX_DEGREE": 30, "LEAST_PART": 10**6},
-    "few rounds": {"CORE": 0, "MAX_ROUNDS": 2},
-    "low degrees": {"CORE": 0, "MAX_DEGREE": 2},
-    "repeated entries": {"CORE": 0, "SHORT": 0},
+    "no vertex is left": {"CORE": 0, "ELIMINATED_DEGREE": 30, "PART": 10**6},
+    "few rounds": {"CORE": 0, "ROUNDS": 2},
+    "low degrees": {"CORE": 0, "ELIMINATED_DEGREE": 2},
+    "repeated entries": {"CORE": 0, "COMPARED_ENTRIES": 0},
     "little room": {"CORE": 0, "ROOM": 1},
     "little room in a round": {"CORE": 0, "ROUND_ROOM": 1},
 }
@@ -61,7 +61,7 @@ def check_hierarchy(rows, hierarchy):
     own, other = rounds[owners], rounds[neighbours]
     loops = neighbours == owners
     assert np.all((other > own) | loops | (own == len(starts) - 1))
-    assert np.all(np.diff(offsets)[: starts[-2]] <= elimination.MAX_DEGREE)
+    assert np.all(np.diff(offsets)[: starts[-2]] <= elimination.ELIMINATED_DEGREE)
     assert hierarchy.mean == pytest.approx(hierarchy.rows.weights.mean() if len(neighbours) else 0)
 
 
@@ -297,7 +297,7 @@ RACED = graph_of(ZOO["grid"], least=1)
 def contracted(seed, **replaced):
     """The hierarchy of a grid by three blocks of one thread under a schedule, or None if it does not end."""
     scheduler = jitter.Scheduler(seed)
-    region = jitter.jittery(elimination.contract.body, **{"CORE": 4, "LEAST_PART": 100, **replaced})
+    region = jitter.jittery(elimination.contract.body, **{"CORE": 4, "PART": 100, **replaced})
     rows, n, m = rows_in(RACED).outgoing, RACED.n_vertices, len(RACED.neighbours)
 
     def share(count, dtype):
@@ -315,10 +315,10 @@ def contracted(seed, **replaced):
         share(n + 1, np.int64),
         share(4 * m, np.uint32),
         share(4 * m, np.int32),
-        share(elimination.MAX_ROUNDS + 2, np.int64),
+        share(elimination.ROUNDS + 2, np.int64),
         share(4, np.int64),
     )
-    counts = share(elimination.COUNTERS * elimination.APART, np.int64)
+    counts = share(elimination.COUNTERS, np.int64)
     shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(
         scheduler,

@@ -19,7 +19,7 @@ from edgewise.errors import GraphError, OptionError
 from edgewise.paths.csr import unreached
 from edgewise.paths.result import SparseDistances
 from edgewise.paths.sssp import METHODS, shortest_paths
-from edgewise.paths.sssp.bellman_ford import MAX_NAMED
+from edgewise.paths.sssp.bellman_ford import NAMED_VERTICES
 from edgewise.paths.sssp.weights import rows_in
 from tests.paths.names import LARGE, method_named, takes
 from tests.zoo import ZOO
@@ -254,7 +254,7 @@ def test_negative_cycles_are_named(length, members):
         if word.isdigit()
     }
     assert named <= set(range(length, length + members))
-    assert len(named) == min(members, MAX_NAMED) or members > MAX_NAMED
+    assert len(named) == min(members, NAMED_VERTICES) or members > NAMED_VERTICES
     assert solve(graph, length + members).tolist()[-1] == 0  # no cycle can be reached from there
 
 

@@ -9,6 +9,7 @@ from edgewise.device import BlockWorker, Worker
 from edgewise.paths.block_queues import WORDS as SHARED
 from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.verification import oracle
+from edgewise.primitives.rounds import set_of
 from tests import jitter
 
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
@@ -85,7 +86,7 @@ def distances_by_thresholds(seed, dense_from, **replaced):
         *(runs.share(np.zeros(N, np.int32)) for _ in range(2)),
         *(runs.share(words.view(np.uint8)), runs.share(words)),
         runs.share(np.zeros(near_far.QUEUES * N, np.uint32)),
-        runs.share(np.zeros(near_far.COUNTERS * near_far.APART, np.int32)),
+        runs.share(np.zeros(near_far.SETS.end, np.int32)),
     )
     nothing = np.empty(0, np.int64)
     limits = near_far.Limits(0, nothing, nothing, dense_from, 16, NONE - 1, NONE)
@@ -103,13 +104,13 @@ def queued_by_rounds(seed, **replaced):
     """Distances by Bellman-Ford, and whether no vertex was queued twice for one round."""
     runs = Runs(seed)
     region = jitter.jittery(bellman_ford.run_rounds.body, **replaced)
-    counters = np.zeros(bellman_ford.COUNTERS * bellman_ford.APART, np.int64)
-    counters[bellman_ford.QUEUED * bellman_ford.APART] = 1
+    counters = np.zeros(bellman_ford.END, np.int64)
+    counters[bellman_ford.QUEUED.first] = 1
     distances, queue = np.full(N, NONE), np.zeros(4 * N, np.int64)
     distances[0], once, now = 0, True, 0
     limits = bellman_ford.Limits(-(2**31), NONE - 1)
     state = bellman_ford.State(*map(runs.share, (distances, queue, np.zeros(N, np.int64), counters)))
-    while n_queued := counters[(bellman_ford.QUEUED + now % 3) * bellman_ford.APART]:
+    while n_queued := counters[set_of(bellman_ford.QUEUED, now)]:
         queued = queue[now % 2 * N :][:n_queued].tolist()
         once &= len(set(queued)) == n_queued
         if n_queued > N or not runs.run(region, graph(), state, now, now + 1, limits):

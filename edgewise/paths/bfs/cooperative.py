@@ -43,7 +43,6 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.paths.block_queues import (
-    APART,
     PIECE,
     WORDS_WITH_SPANS,
     add_block_sum,
@@ -51,6 +50,7 @@ from edgewise.paths.block_queues import (
     append_local_row,
     append_long_rows,
     append_pieces,
+    clear,
     clear_local,
     clear_next_local,
     local_at,
@@ -60,30 +60,39 @@ from edgewise.paths.block_queues import (
     room_for_pieces,
 )
 from edgewise.paths.csr import CSR, unreached
+from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
 
-#: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
-THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
-#: Rounds before a sparse window spans several levels, and how many then.
-PATIENCE, WINDOW = 48, 64
-#: Default size of a frontier from which rounds are dense, and number of its entries.
-DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 19
-#: First rounds, and size of a queue, in which its entries are counted.
-COUNTED_ROUNDS, COUNTED_FROM = 8, 4096
+#: Threads of a block, of which a multiprocessor has one.
+THREADS = 768
+#: Rounds whose sparse windows are one level, and levels of a window after these.
+LEVEL_ROUNDS, WINDOW = 48, 64
+#: Vertices of a frontier that is queued, by default, and its entries; larger ones are taken densely.
+QUEUED_VERTICES, QUEUED_ENTRIES = 16384, 1 << 19
+#: First rounds, and vertices of a queue, in which its entries are counted.
+COUNTED_ROUNDS, COUNTED_VERTICES = 8, 4096
 #: After these a round is dense from this part of the vertices or entries on, and from so many times as many.
 LATER_PART, LATER_TIMES = 16, 16
 #: Part of the vertices from which the entries of a dense round's frontier are counted.
-LARGE = 64
-#: Entries read bottom-up that take as long as one read top-down.
-BOTTOM_UP = 1.0
-#: Rows of a sparse round longer than this times a group's threads are cut into pieces.
-LONG = 16
+COUNTED_PART = 64
+#: Entries for each thread of a group in a sparse round; longer rows are cut into pieces.
+GROUP_ENTRIES = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
-FEW = 64
-#: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: vertices
-#: reached, their entries, pieces of rows, and entries of the frontier.
+THREAD_ENTRIES = 64
+#: Queues in one array, each with a counter.
 QUEUES = 5
-REACHED, ENTRIES, PIECES, FRONTIER, SET = 0, 1, 2, 3, 4
-COUNTERS = QUEUES + 3 * SET
+
+
+class Counters(NamedTuple):
+    """Counters of a round."""
+
+    reached: int  # vertices reached
+    entries: int  # their entries
+    pieces: int  # pieces of rows
+    frontier: int  # entries of the frontier
+
+
+AT = places(Counters)
+SETS = Rounds(QUEUES * APART, words(Counters))
 
 
 class Search(NamedTuple):
@@ -93,7 +102,7 @@ class Search(NamedTuple):
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
-    counts: Any  # (COUNTERS * APART,) int64 array
+    counts: Any  # (SETS.end,) int64 array
 
 
 class Limits(NamedTuple):
@@ -178,7 +187,7 @@ def sparse_round(worker, group, search, window):
                 vertex = local_at(worker.shared, step, item)
                 entry, row_end = local_row_at(worker.shared, step, item)
             distance = np.int64(load(search.distances, vertex))
-            if row_end - entry > LONG * group:
+            if row_end - entry > GROUP_ENTRIES * group:
                 if thread % width == 0:
                     list_pieces(search, window, vertex)
                 entry = row_end
@@ -199,7 +208,7 @@ def list_pieces(search, window, vertex):
     degree = search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
     half = len(search.queue) // QUEUES // 2
     first, end = window.spare * half, (window.spare + 1) * half
-    append_pieces(search.queue, search.counts, window.counters + PIECES, first, end, vertex, degree)
+    append_pieces(search.queue, search.counts, window.counters + AT.pieces, first, end, vertex, degree)
 
 
 @device
@@ -225,7 +234,7 @@ def sparse_window(worker, group, search, window):
     sparse_round(worker, group, search, window)
     barrier_wait(worker)
     capacity = len(search.queue) // QUEUES
-    n_pieces = load(search.counts, (window.counters + PIECES) * APART)
+    n_pieces = load(search.counts, window.counters + AT.pieces)
     if n_pieces > 0:
         if n_pieces > capacity // 2:
             return capacity + 1
@@ -297,7 +306,7 @@ def bottom_up(worker, level, search, pieces):
         if vertex < n and distances[vertex] > level + 1:
             first, end = offsets[vertex], offsets[vertex + 1]
             degree = end - first
-        stop, found = min(end, first + FEW), False
+        stop, found = min(end, first + THREAD_ENTRIES), False
         while first < stop and not found:
             found = has_parent(search, level, first)
             first += 1
@@ -344,7 +353,7 @@ def count_queued(worker, search, which, size, counter):
         n_entries += offsets[vertex + 1] - offsets[vertex]
     add_block_sum(worker, search.counts, counter, n_entries)
     barrier_wait(worker)
-    return load(search.counts, counter * APART)
+    return load(search.counts, counter)
 
 
 @device
@@ -356,7 +365,7 @@ def count_level(worker, level, search, counter):
             n_entries += offsets[vertex + 1] - offsets[vertex]
     add_block_sum(worker, search.counts, counter, n_entries)
     barrier_wait(worker)
-    return load(search.counts, counter * APART)
+    return load(search.counts, counter)
 
 
 @device
@@ -365,27 +374,27 @@ def upwards(search, frontier, unvisited, unread):
     if frontier < 0 or len(search.incoming.offsets) == 0:
         return False
     reads = float(max(unvisited, 1)) * len(search.rows.neighbours) / max(frontier, 1)
-    return BOTTOM_UP * min(reads, float(unread)) < frontier
+    return min(reads, float(unread)) < frontier
 
 
 @device
 def dense_round(worker, level, search, counters, upward):
     """Take a level densely; return the number of vertices reached, and of their entries, -1 if not known."""
-    counts, pieces = search.counts, counters + PIECES
+    counts, pieces = search.counts, counters + AT.pieces
     if upward:
         n_reached, n_entries = bottom_up(worker, level, search, pieces)
         barrier_wait(worker)
-        more, more_entries = bottom_up_pieces(worker, level, search, load(counts, pieces * APART))
+        more, more_entries = bottom_up_pieces(worker, level, search, load(counts, pieces))
         n_reached, n_entries = n_reached + more, n_entries + more_entries
-        add_block_sum(worker, counts, counters + ENTRIES, n_entries)
+        add_block_sum(worker, counts, counters + AT.entries, n_entries)
     else:
         n_reached = top_down(worker, level, search, pieces)
         barrier_wait(worker)
-        n_reached += top_down_pieces(worker, level, search, load(counts, pieces * APART))
-    add_block_sum(worker, counts, counters + REACHED, n_reached)
+        n_reached += top_down_pieces(worker, level, search, load(counts, pieces))
+    add_block_sum(worker, counts, counters + AT.reached, n_reached)
     barrier_wait(worker)
-    n_entries = load(counts, (counters + ENTRIES) * APART)
-    return load(counts, (counters + REACHED) * APART), n_entries if upward else np.int64(-1)
+    n_entries = load(counts, counters + AT.entries)
+    return load(counts, counters + AT.reached), n_entries if upward else np.int64(-1)
 
 
 @device
@@ -406,21 +415,13 @@ def dense_size(limits, rounds):
 @device
 def dense_entries(search, rounds):
     """Number of its entries from which a round is dense."""
-    return max(DENSE_ENTRIES, len(search.rows.neighbours) // LATER_PART if rounds >= COUNTED_ROUNDS else 0)
-
-
-@device
-def clear(counts, free, counters):
-    """Set the counters that the next round uses to zero."""
-    counts[free * APART] = 0
-    for counter in range(counters, counters + SET):
-        counts[counter * APART] = 0
+    return max(QUEUED_ENTRIES, len(search.rows.neighbours) // LATER_PART if rounds >= COUNTED_ROUNDS else 0)
 
 
 @parallel_region.by(
     threads=THREADS,
-    max_blocks_per_sm=MAX_BLOCKS_PER_SM,
-    min_blocks_per_sm=MIN_BLOCKS_PER_SM,
+    max_blocks_per_sm=1,
+    min_blocks_per_sm=1,
     shared_words=WORDS_WITH_SPANS,
 )
 def run(worker, search, limits):
@@ -436,16 +437,16 @@ def run(worker, search, limits):
     n, m = len(search.distances), len(search.rows.neighbours)
     frontier, unvisited, unread = np.int64(-1), n - size, np.int64(m)
     while size > 0 and level < limits.cutoff:
-        counters = QUEUES + SET * (rounds % 3)
+        counters = set_of(SETS, rounds)
         if worker.id == 0:
-            clear(counts, free, QUEUES + SET * ((rounds + 1) % 3))
+            clear(counts, free, SETS, set_of(SETS, rounds + 1))
         dense = level < dense_until or (size >= dense_size(limits, rounds) and not inside)
-        counted = rounds < COUNTED_ROUNDS or (size >= COUNTED_FROM and rounds < PATIENCE)
+        counted = rounds < COUNTED_ROUNDS or (size >= COUNTED_VERTICES and rounds < LEVEL_ROUNDS)
         if counted and not (dense or inside):
-            frontier = count_queued(worker, search, near, size, counters + FRONTIER)
+            frontier = count_queued(worker, search, near, size, counters + AT.frontier)
             dense = frontier >= dense_entries(search, rounds)
         if not dense:
-            last = min(level + (1 if rounds < PATIENCE else WINDOW), limits.cutoff)
+            last = min(level + (1 if rounds < LEVEL_ROUNDS else WINDOW), limits.cutoff)
             window = Window(near, spill, far, spare, counters, size, last)
             left = sparse_window(worker, limits.group, search, window)
             inside = 0 < left <= capacity
@@ -462,8 +463,8 @@ def run(worker, search, limits):
                 unread -= max(frontier, np.int64(0))
                 frontier, unvisited = np.int64(-1), unvisited - size
         else:
-            if frontier < 0 and size >= n // LARGE and len(search.incoming.offsets) > 0:
-                frontier = count_level(worker, level, search, counters + FRONTIER)
+            if frontier < 0 and size >= n // COUNTED_PART and len(search.incoming.offsets) > 0:
+                frontier = count_level(worker, level, search, counters + AT.frontier)
             unread -= frontier if frontier >= 0 else size * m // n
             upward = upwards(search, frontier, unvisited, unread)
             size, frontier = dense_round(worker, level, search, counters, upward)
@@ -478,7 +479,7 @@ def run(worker, search, limits):
         rounds += 1
 
 
-def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
+def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
@@ -488,7 +489,7 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     nothing = arrays.empty(0, np.int64, device)
     no_rows = CSR(nothing, rows.neighbours[:0], rows.weights)
     incoming = adjacency.incoming if adjacency.has_incoming else no_rows
-    distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(COUNTERS * APART, np.int64, device)
+    distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(SETS.end, np.int64, device)
     queue = arrays.empty(QUEUES * 2 * half, rows.neighbours.dtype, device)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))

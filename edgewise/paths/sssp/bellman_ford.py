@@ -23,26 +23,35 @@ from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import GraphError
 from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.sssp.weights import least_in, past_the_end
+from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
 
 #: Rounds before the first search for a negative cycle, and rounds where there can be none.
 FIRST_ROUNDS, ALL_ROUNDS = 32, 2**62
-#: Words between two counters.
-APART = 16
-#: Counters: vertices queued (three, used in turn), edges relaxed, whether a distance fell below the range of
-#: its type, and the first round that was not run.
-QUEUED, RELAXED, TOO_LOW, ENDED, COUNTERS = 0, 3, 4, 5, 6
+#: Vertices queued in a round.
+QUEUED = Rounds(0, APART)
 #: How a search for a cycle ended, other than with a vertex of one; no parent.
-DONE, BUDGET_SPENT, FELL_TOO_LOW = -1, -2, -3
+DONE, BUDGET_SPENT, UNDERFLOWED = -1, -2, -3
 NO_VERTEX = -1
 #: Vertices of a negative cycle that an error names.
-MAX_NAMED = 20
+NAMED_VERTICES = 20
+
+
+class Counters(NamedTuple):
+    """Counters of all rounds."""
+
+    relaxed: int  # edges relaxed
+    underflowed: int  # whether a distance fell below the range of its type
+    ended: int  # first round that was not run
+
+
+AT, END = places(Counters, QUEUED.end), QUEUED.end + words(Counters)
 
 
 class State(NamedTuple):
     """State of the rounds: ``distances`` (n,) and int64 arrays.
 
     ``queue`` (2 * n,) is two queues, used in turn; ``queued_in`` (n,) is the last round for which each vertex
-    was queued; ``counters`` (COUNTERS * APART,) are described above.
+    was queued; ``counters`` (END,) are described above.
     """
 
     distances: Any
@@ -77,7 +86,7 @@ def relax(graph, state, vertex, following, limits):
         other, weight = np.int64(neighbours[entry]), weights[entry]
         longer = wrapping_add(distance, weight)
         if weight < 0 and (longer > distance or longer < limits.lowest):  # or it has wrapped round
-            store(counters, TOO_LOW * APART, 1)
+            store(counters, AT.underflowed, 1)
         elif (
             (weight < 0 or longer >= distance)  # or it has wrapped round
             and longer <= limits.cutoff
@@ -92,26 +101,26 @@ def relax(graph, state, vertex, following, limits):
 def run_rounds(worker, graph, state, first, last, limits):
     """Run rounds ``first`` to ``last - 1``, or fewer if nothing is left to do.
 
-    Round ``r`` takes the queue of ``r % 2`` and the counter of ``r % 3``, fills the next of each, and clears
-    the counter after that.
+    Round ``r`` takes the queue of ``r % 2`` and its counter, fills the next of each, and clears the counter
+    after that.
     """
     counters, offsets, n, now = state.counters, graph.offsets, len(state.distances), first
-    while now < last and load(counters, (QUEUED + now % 3) * APART) > 0:
-        count, half = load(counters, (QUEUED + now % 3) * APART), now % 2
+    while now < last and load(counters, set_of(QUEUED, now)) > 0:
+        count, half = load(counters, set_of(QUEUED, now)), now % 2
         if worker.id == 0:
-            store(counters, (QUEUED + (now + 2) % 3) * APART, 0)
+            store(counters, set_of(QUEUED, now + 2), 0)
         next_queue = state.queue[(1 - half) * n : (2 - half) * n]
-        following = NextRound(now + 1, next_queue, (QUEUED + (now + 1) % 3) * APART)
+        following = NextRound(now + 1, next_queue, set_of(QUEUED, now + 1))
         relaxed = np.int64(0)
         for position in range(half * n + worker.id, half * n + count, worker.count):
             vertex = np.int64(state.queue[position])
             relax(graph, state, vertex, following, limits)
             relaxed += offsets[vertex + 1] - offsets[vertex]
-        fetch_add(counters, RELAXED * APART, relaxed)
+        fetch_add(counters, AT.relaxed, relaxed)
         barrier_wait(worker)
         now += 1
     if worker.id == 0:
-        store(counters, ENDED * APART, now)
+        store(counters, AT.ended, now)
 
 
 def bellman_ford(rows, sources, cutoff):
@@ -125,20 +134,20 @@ def bellman_ford(rows, sources, cutoff):
     distances[starts] = 0
     queue = arrays.empty(2 * n, np.int64, device)
     queue[: len(sources)] = starts
-    counters = arrays.zeros(COUNTERS * APART, np.int64, device)
-    counters[QUEUED * APART] = n_left = len(sources)
+    counters = arrays.zeros(END, np.int64, device)
+    counters[QUEUED.first] = n_left = len(sources)
     state = State(distances, queue, arrays.zeros(n, np.int64, device), counters)
     now, rounds = 0, FIRST_ROUNDS if rows.spread.least < 0 else ALL_ROUNDS
     graph, limits = rows.outgoing, Limits(least_in(dtype), cutoff)
     while n_left:
         run_rounds(graph, state, now, now + rounds, limits)
-        if int(counters[TOO_LOW * APART]):
+        if int(counters[AT.underflowed]):
             return distances, True
-        now, rounds = int(counters[ENDED * APART]), 2 * rounds
-        n_left = int(counters[(QUEUED + now % 3) * APART])
+        now, rounds = int(counters[AT.ended]), 2 * rounds
+        n_left = int(counters[QUEUED.first + now % 3 * QUEUED.words])
         if n_left:
             pending = queue[now % 2 * n : now % 2 * n + n_left]
-            finished = finish(rows, distances, pending, int(counters[RELAXED * APART]))
+            finished = finish(rows, distances, pending, int(counters[AT.relaxed]))
             if finished is not None:
                 distances, n_left = finished, 0
     return distances, past_the_end(rows, distances, cutoff)
@@ -154,9 +163,10 @@ class NegativeCycle(Exception):
     def named(self, graph):
         """The error for a user of ``graph``, which names the vertices by their ids."""
         ids = [repr(id) for id in graph.ids_of(np.array(self.vertices)).tolist()]
-        shown = ids if len(ids) <= MAX_NAMED else [*ids[:MAX_NAMED], f"({len(ids) - MAX_NAMED} more)"]
+        if len(ids) > NAMED_VERTICES:
+            ids[NAMED_VERTICES:] = [f"({len(ids) - NAMED_VERTICES} more)"]
         return GraphError(
-            f"no shortest paths: the cycle {' -> '.join([*shown, ids[0]])} weighs {self.weight}; "
+            f"no shortest paths: the cycle {' -> '.join([*ids, ids[0]])} weighs {self.weight}; "
             "leave out an edge of it, or raise its weight"
         )
 
@@ -208,7 +218,7 @@ def search_cycle(graph, distances, count, state, budget, lowest):
             other, weight = np.int64(neighbours[entry]), weights[entry]
             longer = wrapping_add(distance, weight)
             if weight < 0 and (longer > distance or longer < lowest):
-                return FELL_TOO_LOW
+                return UNDERFLOWED
             if longer < distances[other] and (weight < 0 or longer >= distance):
                 distances[other], parents[other], entries[other] = longer, vertex, entry
                 if waiting[other] == 0:

@@ -1,8 +1,8 @@
 """The order of elimination and the rows of a contraction hierarchy, in one cooperative region.
 
-Every round has two steps.  First a vertex of degree :data:`MAX_DEGREE` or less is *chosen* if it comes before
-all neighbours that may be chosen, too: by degree, and by a random number where degrees are equal.  Then a
-chosen vertex gets the next rank, and its row is copied to the hierarchy.  The row of another vertex is
+Every round has two steps.  First a vertex of low degree (:data:`ELIMINATED_DEGREE`) is *chosen* if it comes
+before all neighbours that may be chosen, too: by degree, and by a random number where degrees are equal.
+Then a chosen vertex gets the next rank, and its row is copied to the hierarchy.  The row of another vertex is
 written anew: entries of chosen neighbours are replaced by the entries of these neighbours' rows, with the
 sums of the lengths, and of several entries to one vertex the shortest is kept.
 
@@ -19,35 +19,59 @@ from edgewise.device import arrays, barrier_wait, device, fetch_add, load, paral
 from edgewise.device.warps import inclusive_scan, shuffle, warp_size
 from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import OptionError
-from edgewise.paths.block_queues import APART, WORDS, add_block_sum
+from edgewise.paths.block_queues import WORDS, add_block_sum
 from edgewise.paths.csr import CSR, unreached
 from edgewise.primitives.mixing import mix
+from edgewise.primitives.rounds import places, words
 
 #: Threads per block, one block for each multiprocessor.
 THREADS = 1024
-#: Largest degree of a vertex that is eliminated.
-MAX_DEGREE = 6
-#: Rounds at most; vertices that are left to the core; and the part of the vertices that a round must
-#: eliminate, or else it is the last one.
-MAX_ROUNDS, CORE, LEAST_PART = 64, 32, 16
-#: Length of a row up to which repeated entries are found.
-SHORT = 64
+#: Degree up to which a vertex is eliminated.
+ELIMINATED_DEGREE = 6
+#: Rounds that there is room for.
+ROUNDS = 64
+#: Vertices that are left to the core, and part of the vertices that every round but the last one eliminates.
+CORE, PART = 32, 16
+#: Entries of a row among which repeated ones are found.
+COMPARED_ENTRIES = 64
 #: Entries per entry of the graph, at most: of a hierarchy, and of the rows that are left in a round.
 ROOM, ROUND_ROOM = 3, 2
 #: Bits of a state that hold a degree, and the bit of chosen vertices.
 DEGREE, CHOSEN = 127, 128
 #: Bits of the lower half of an allocation.
 HALF, LOWER = 32, 0xFFFFFFFF
-#: Facts about a hierarchy: its rounds, entries and the sum of their lengths, each counted as :data:`HEAVY` at
-#: most; and whether there was no room for it.
-ROUNDS, ENTRIES, TOTAL, FULL = range(4)
-HEAVY = 1 << 30
-#: Counters of a round: its rows to write, in vertices and entries; chosen vertices and their entries; entries
-#: that the shortcuts add.
-ALIVE, LEAVING, ADDED, SET = 0, 1, 2, 3
-#: Counters of all rounds: ranks and entries of the hierarchy, the sum of lengths, whether there was no room.
-OUT, SUM, FAILED, COMMON = range(4)
-COUNTERS = COMMON + SET * (MAX_ROUNDS + 1)
+#: Length that an entry counts in the sum of lengths, if it is not shorter.
+COUNTED_LENGTH = 1 << 30
+
+
+class Facts(NamedTuple):
+    """Facts about a hierarchy."""
+
+    rounds: int
+    entries: int
+    total: int  # sum of the lengths of the entries
+    full: int  # whether there was no room for it
+
+
+class OfAll(NamedTuple):
+    """Counters of all rounds."""
+
+    out: int  # ranks and entries of the hierarchy
+    total: int  # sum of lengths
+    full: int  # whether there was no room
+
+
+class OfRound(NamedTuple):
+    """Counters of a round."""
+
+    alive: int  # its rows to write, in vertices and entries
+    leaving: int  # chosen vertices and their entries
+    added: int  # entries that the shortcuts add
+
+
+FACT, ALL, AT = Facts(0, 1, 2, 3), places(OfAll), places(OfRound)
+#: Words of the counters.
+COUNTERS = words(OfAll) + words(OfRound) * (ROUNDS + 1)
 
 
 class Remaining(NamedTuple):
@@ -70,8 +94,8 @@ class Ranked(NamedTuple):
     """The hierarchy that is written.
 
     ``ranks`` (n,) index array; rows by rank: ``offsets`` (n + 1,) int64, ``neighbours`` and ``weights`` with
-    room for all entries; ``starts`` (MAX_ROUNDS + 2,) int64: first rank of each round, of the core, and n;
-    ``facts`` (4,) int64, see :data:`ROUNDS`.
+    room for all entries; ``starts`` (ROUNDS + 2,) int64: first rank of each round, of the core, and n;
+    ``facts`` (4,) int64, see :class:`Facts`.
     """
 
     ranks: Any
@@ -100,7 +124,7 @@ class Round(NamedTuple):
 @device
 def round_after(turn, size):
     """The next round, in which so many vertices are left; it reads what this one has written."""
-    number, counters = turn.number + 1, turn.counters + SET
+    number, counters = turn.number + 1, turn.counters + words(OfRound)
     return Round(number, size, counters, turn.next_vertices, turn.vertices, turn.next_entries, turn.entries)
 
 
@@ -147,12 +171,12 @@ def choose(worker, remaining, turn, counts):
     for item in range(worker.id, turn.size, worker.count):
         vertex = np.int64(remaining.vertices[turn.vertices + item])
         degree = np.int64(remaining.state[vertex])
-        if degree <= MAX_DEGREE and is_first(remaining, turn, vertex, degree):
+        if degree <= ELIMINATED_DEGREE and is_first(remaining, turn, vertex, degree):
             remaining.state[vertex] = degree | CHOSEN
             leaving += (np.int64(1) << HALF) | degree
             added += degree * (degree - 1)
-    add_block_sum(worker, counts, turn.counters + LEAVING, leaving)
-    add_block_sum(worker, counts, turn.counters + ADDED, added)
+    add_block_sum(worker, counts, turn.counters + AT.leaving, leaving)
+    add_block_sum(worker, counts, turn.counters + AT.added, added)
 
 
 @device
@@ -169,7 +193,7 @@ def room_needed(remaining, turn, vertex):
 @device
 def put(remaining, first, size, other, weight):
     """Append an entry to a row that is written, or shorten the one that it has; return the new size."""
-    if size <= SHORT:
+    if size <= COMPARED_ENTRIES:
         for entry in range(first, first + size):
             if np.int64(remaining.neighbours[entry]) == other:
                 remaining.weights[entry] = min(remaining.weights[entry], weight)
@@ -213,12 +237,12 @@ def copy_row(remaining, turn, vertex, ranked, rank, first):
 
 
 @device
-def allocate(lane, counts, which, vertices, entries):
+def allocate(lane, counts, counter, vertices, entries):
     """Allocate rows for the lanes of a warp: the place of each lane's vertex, and of its first entry."""
     lanes, own = warp_size(), (np.int64(vertices) << HALF) | np.int64(entries)
     last, start = inclusive_scan(own, lane), np.int64(0)
     if lane == lanes - 1 and last > 0:
-        start = np.int64(fetch_add(counts, which * APART, last))
+        start = np.int64(fetch_add(counts, counter, last))
     place = shuffle(start, lanes - 1) + last - own
     return place >> HALF, place & LOWER
 
@@ -238,10 +262,10 @@ def eliminate(worker, remaining, ranked, turn, counts, none):
                 leaving = remaining.spans[vertex] & LOWER
             else:
                 staying = room_needed(remaining, turn, vertex)
-        rank, row = allocate(lane, counts, OUT, inside and is_chosen, leaving)
-        place, first = allocate(lane, counts, turn.counters + ALIVE, inside and not is_chosen, staying)
+        rank, row = allocate(lane, counts, ALL.out, inside and is_chosen, leaving)
+        place, first = allocate(lane, counts, turn.counters + AT.alive, inside and not is_chosen, staying)
         if row + leaving > room or first + staying > capacity:
-            counts[FAILED * APART] = 1
+            counts[ALL.full] = 1
         elif inside and is_chosen:
             copy_row(remaining, turn, vertex, ranked, rank, row)
         elif inside:
@@ -261,24 +285,24 @@ def finish(worker, remaining, ranked, turn, counts):
         if inside:
             vertex = np.int64(remaining.vertices[turn.vertices + base + lane])
             length = remaining.spans[vertex] & LOWER
-        rank, row = allocate(lane, counts, OUT, inside, length)
+        rank, row = allocate(lane, counts, ALL.out, inside, length)
         if row + length > room:
-            counts[FAILED * APART] = 1
+            counts[ALL.full] = 1
         elif inside:
             copy_row(remaining, turn, vertex, ranked, rank, row)
     barrier_wait(worker)
-    n_entries, total = min(load(counts, OUT * APART) & LOWER, room), np.int64(0)
+    n_entries, total = min(load(counts, ALL.out) & LOWER, room), np.int64(0)
     for entry in range(worker.id, n_entries, worker.count):
         ranked.neighbours[entry] = ranked.ranks[ranked.neighbours[entry]]
-        total += min(ranked.weights[entry], HEAVY)
-    add_block_sum(worker, counts, SUM, total)
+        total += min(ranked.weights[entry], COUNTED_LENGTH)
+    add_block_sum(worker, counts, ALL.total, total)
     barrier_wait(worker)
     if worker.id == 0:
         ranked.starts[turn.number], ranked.starts[turn.number + 1] = n - turn.size, n
         ranked.offsets[n] = n_entries
-        ranked.facts[ROUNDS], ranked.facts[ENTRIES] = turn.number, n_entries
-        ranked.facts[TOTAL] = load(counts, SUM * APART)
-        ranked.facts[FULL] = load(counts, FAILED * APART)
+        ranked.facts[FACT.rounds], ranked.facts[FACT.entries] = turn.number, n_entries
+        ranked.facts[FACT.total] = load(counts, ALL.total)
+        ranked.facts[FACT.full] = load(counts, ALL.full)
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=1, min_blocks_per_sm=1, shared_words=WORDS)
@@ -288,16 +312,16 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
     copy_graph(worker, rows, remaining)
     barrier_wait(worker)
     size, n_entries, n_done, going = n, np.int64(len(rows.neighbours)), np.int64(0), max_rounds > 0
-    turn = Round(0, size, COMMON, 0, n, 0, capacity)
+    turn = Round(0, size, words(OfAll), 0, n, 0, capacity)
     while going:
         choose(worker, remaining, turn, counts)
         barrier_wait(worker)
-        leaving = load(counts, (turn.counters + LEAVING) * APART)
+        leaving = load(counts, turn.counters + AT.leaving)
         n_leaving, leaving = leaving >> HALF, leaving & LOWER
-        n_entries += load(counts, (turn.counters + ADDED) * APART) - 2 * leaving
+        n_entries += load(counts, turn.counters + AT.added) - 2 * leaving
         n_done += leaving
         going = (
-            n_leaving * LEAST_PART >= size
+            n_leaving * PART >= size
             and n_entries <= capacity
             and n_done + n_entries <= len(ranked.neighbours)
         )
@@ -306,14 +330,14 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
                 ranked.starts[turn.number] = n - size
             eliminate(worker, remaining, ranked, turn, counts, none)
             barrier_wait(worker)
-            left = load(counts, (turn.counters + ALIVE) * APART)
+            left = load(counts, turn.counters + AT.alive)
             size, n_entries = left >> HALF, left & LOWER
             turn = round_after(turn, size)
-            going = size > CORE and turn.number < max_rounds and load(counts, FAILED * APART) == 0
-    if load(counts, FAILED * APART) == 0:
+            going = size > CORE and turn.number < max_rounds and load(counts, ALL.full) == 0
+    if load(counts, ALL.full) == 0:
         finish(worker, remaining, ranked, turn, counts)
     elif worker.id == 0:
-        ranked.facts[FULL] = 1
+        ranked.facts[FACT.full] = 1
 
 
 class Hierarchy(NamedTuple):
@@ -347,7 +371,7 @@ def hierarchy_of(rows):
             "a contraction hierarchy holds fewer than 2**31 vertices and 2**30 entries; use another method"
         )
     # rows so long that repeated entries are not found can outgrow the memory; then the graph is the core
-    return _contracted(rows, MAX_ROUNDS) or _contracted(rows, 0)
+    return _contracted(rows, ROUNDS) or _contracted(rows, 0)
 
 
 def fits(n_vertices, n_entries):
@@ -371,10 +395,10 @@ def _contracted(rows, max_rounds):
         arrays.empty(n + 1, np.int64, where),
         arrays.empty(room, index_type, where),
         arrays.empty(room, dtype, where),
-        arrays.empty(MAX_ROUNDS + 2, np.int64, where),
+        arrays.empty(ROUNDS + 2, np.int64, where),
         arrays.empty(4, np.int64, where),
     )
-    counts = arrays.zeros(COUNTERS * APART, np.int64, where)
+    counts = arrays.zeros(COUNTERS, np.int64, where)
     contract(rows.outgoing, remaining, ranked, counts, int(unreached(dtype)), max_rounds)
     n_rounds, n_entries, total, full = arrays.move(ranked.facts, "cpu").tolist()
     if full:

@@ -24,17 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
-from edgewise.paths.block_queues import APART, WORDS, add_block_sum, room_for_pieces
+from edgewise.paths.block_queues import WORDS, add_block_sum, clear, room_for_pieces
 from edgewise.paths.csr import unreached
 from edgewise.paths.sssp.near_far_kernels import (
-    COUNTERS,
-    FAR,
+    AT,
     FLAGS,
-    NEAR,
-    PIECES,
     QUEUES,
-    SET,
-    TOO_LONG,
+    SETS,
     Round,
     Search,
     expand_dense,
@@ -43,13 +39,14 @@ from edgewise.paths.sssp.near_far_kernels import (
     list_near,
 )
 from edgewise.paths.sssp.weights import past_the_end
+from edgewise.primitives.rounds import APART, set_of
 
-#: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
-THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
-#: Number of near vertices from which on rounds are dense.
-DENSE_FROM = 16384
+#: Threads of a block, of which a multiprocessor has one.
+THREADS = 768
+#: Near vertices that are queued; rounds of more are dense.
+QUEUED_VERTICES = 16384
 #: Kinds of rounds.
-LISTING, SPARSE, DENSE, DONE = 0, 1, 2, 3
+LISTED, QUEUED, FLAGGED, DONE = 0, 1, 2, 3
 #: Step of the threshold, in mean weights per neighbour.
 REACH = 32
 
@@ -69,14 +66,6 @@ class Limits(NamedTuple):
     delta: Any
     cutoff: Any
     none: Any
-
-
-@device
-def clear(counts, free, counters):
-    """Set the counters that the next round uses to zero."""
-    counts[free * APART] = 0
-    for counter in range(counters, counters + SET):
-        counts[counter * APART] = 0
 
 
 @device
@@ -113,25 +102,25 @@ def raised(threshold, step, none):
 def after_listing(n_near, n_far, threshold, step, limits):
     """Kind of the next round, its threshold and the next step; steps grow as long as they find nothing."""
     if n_near > 0:
-        return SPARSE if n_near < limits.dense_from else DENSE, threshold, limits.delta
-    return LISTING if n_far > 0 else DONE, raised(threshold, step, limits.none), step + step
+        return QUEUED if n_near < limits.dense_from else FLAGGED, threshold, limits.delta
+    return LISTED if n_far > 0 else DONE, raised(threshold, step, limits.none), step + step
 
 
 @device
 def after_dense(n_near, n_far, threshold, step, limits):
     """Kind of the round after a dense one, and its threshold."""
     if n_near > 0:
-        return LISTING if n_near < limits.dense_from // 4 else DENSE, threshold
-    return LISTING if n_far > 0 else DONE, raised(threshold, step, limits.none)
+        return LISTED if n_near < limits.dense_from // 4 else FLAGGED, threshold
+    return LISTED if n_far > 0 else DONE, raised(threshold, step, limits.none)
 
 
 @device
 def list_round(worker, search, turn):
     """Queue all near vertices; the numbers of near and of far ones."""
     counts, far = search.counts, list_near(worker, search, turn)
-    add_block_sum(worker, counts, turn.counters + FAR, far)
+    add_block_sum(worker, counts, turn.counters + AT.far, far)
     barrier_wait(worker)
-    return np.int64(load(counts, turn.spill * APART)), load(counts, (turn.counters + FAR) * APART)
+    return np.int64(load(counts, turn.spill * APART)), load(counts, turn.counters + AT.far)
 
 
 @device
@@ -141,7 +130,7 @@ def sparse_round(worker, search, turn, size, dense_from):
     barrier_wait(worker)
     counts, queue, capacity = search.counts, search.queue, len(search.queue) // QUEUES
     size = min(np.int64(load(counts, turn.spill * APART)), capacity)
-    dense = load(counts, (turn.counters + TOO_LONG) * APART) > 0 or size >= dense_from
+    dense = load(counts, turn.counters + AT.dense) > 0 or size >= dense_from
     if dense:
         for item in range(worker.id, size, worker.count):
             search.flags[turn.pending + np.int64(queue[turn.spill * capacity + item])] = 1
@@ -155,18 +144,18 @@ def dense_round(worker, search, turn):
     counts, counters = search.counts, turn.counters
     near, far = expand_dense(worker, search, turn)
     barrier_wait(worker)
-    n_pieces = np.int64(load(counts, (counters + PIECES) * APART))
+    n_pieces = np.int64(load(counts, counters + AT.pieces))
     more_near, more_far = expand_pieces(worker, search, turn, n_pieces)
-    add_block_sum(worker, counts, counters + NEAR, near + more_near)
-    add_block_sum(worker, counts, counters + FAR, far + more_far)
+    add_block_sum(worker, counts, counters + AT.near, near + more_near)
+    add_block_sum(worker, counts, counters + AT.far, far + more_far)
     barrier_wait(worker)
-    return load(counts, (counters + NEAR) * APART), load(counts, (counters + FAR) * APART)
+    return load(counts, counters + AT.near), load(counts, counters + AT.far)
 
 
 @parallel_region.by(
     threads=THREADS,
-    max_blocks_per_sm=MAX_BLOCKS_PER_SM,
-    min_blocks_per_sm=MIN_BLOCKS_PER_SM,
+    max_blocks_per_sm=1,
+    min_blocks_per_sm=1,
     shared_words=WORDS,
 )
 def search_near_far(worker, search, limits):
@@ -177,39 +166,39 @@ def search_near_far(worker, search, limits):
     """
     start(worker, search, limits)
     near, spill, free, half, rounds = 0, 1, 2, 0, 0
-    kind, step, threshold, size = LISTING, limits.delta, limits.delta, 0
+    kind, step, threshold, size = LISTED, limits.delta, limits.delta, 0
     n_flags = len(search.flags) // 2
     while kind != DONE:
-        counters = QUEUES + SET * (rounds % 3)
+        counters = set_of(SETS, rounds)
         if worker.id == 0:
-            clear(search.counts, free, QUEUES + SET * ((rounds + 1) % 3))
+            clear(search.counts, free, SETS, set_of(SETS, rounds + 1))
         rounds += 1
         turn = Round(near, spill, counters, half * n_flags, (1 - half) * n_flags, threshold, limits.cutoff)
-        if kind == DENSE:
+        if kind == FLAGGED:
             n_near, n_far = dense_round(worker, search, turn)
             half = 1 - half
             kind, threshold = after_dense(n_near, n_far, threshold, step, limits)
             continue
-        if kind == LISTING:
+        if kind == LISTED:
             size, n_far = list_round(worker, search, turn)
             kind, threshold, step = after_listing(size, n_far, threshold, step, limits)
         else:
             size, dense = sparse_round(worker, search, turn, size, limits.dense_from)
             if dense:
-                kind = DENSE
+                kind = FLAGGED
             elif size == 0:
-                kind, threshold = LISTING, raised(threshold, step, limits.none)
+                kind, threshold = LISTED, raised(threshold, step, limits.none)
         near, spill, free = spill, free, near
 
 
-def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
+def near_far(rows, sources, cutoff, delta=0, dense_from=QUEUED_VERTICES):
     """Search by steps of ``delta`` (0: one that fits the weights), dense from ``dense_from`` vertices on."""
     delta = delta or fitting(rows, rows.spread.mean)
     distances = search_by_thresholds(rows, sources, cutoff, delta, dense_from=dense_from)
     return distances, past_the_end(rows, distances, cutoff)
 
 
-def search_by_thresholds(rows, sources, cutoff, delta, ranks=None, dense_from=DENSE_FROM):
+def search_by_thresholds(rows, sources, cutoff, delta, ranks=None, dense_from=QUEUED_VERTICES):
     """Distances by row; ``ranks``, if given, are the rows of vertices.
 
     Distances beyond the end of their type count as unreached.
@@ -221,7 +210,7 @@ def search_by_thresholds(rows, sources, cutoff, delta, ranks=None, dense_from=DE
     words = arrays.empty(2 * -(-n // FLAGS), np.uint32, device)
     capacity = 2 * dense_from + -(-room_for_pieces(len(rows.neighbours)) // QUEUES)
     queue = arrays.empty(QUEUES * capacity, index_type, device)
-    counts = arrays.zeros(COUNTERS * APART, np.int32, device)
+    counts = arrays.zeros(SETS.end, np.int32, device)
     search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)
     others = arrays.move(sources[1:], device) if len(sources) > 1 else arrays.empty(0, np.int64, device)
     number = float if dtype.kind == "f" else int

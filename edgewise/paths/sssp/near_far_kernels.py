@@ -8,7 +8,6 @@ from edgewise.device import device, fetch_min, load
 from edgewise.device.warps import block_barrier, block_size, find_segment, inclusive_scan, shuffle, warp_size
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.block_queues import (
-    APART,
     append,
     append_local,
     append_long_rows,
@@ -19,18 +18,29 @@ from edgewise.paths.block_queues import (
     piece_at,
 )
 from edgewise.paths.csr import CSR
+from edgewise.primitives.rounds import APART, Rounds, places, words
 
-#: Turns that a block makes by itself, and the number of vertices above which it stops doing so.
-TURNS, MAX_LOCAL = 32, 512
-#: Rows longer than this are left to the dense phase.
-LONG = 2048
-#: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: near and far
-#: vertices, pieces of rows, and whether a row or a queue is too long for the sparse phase.
+#: Turns that a block makes by itself, and vertices that it takes in one.
+TURNS, BLOCK_VERTICES = 32, 512
+#: Entries of a row that the sparse phase takes; longer ones are left to the dense phase.
+ROW_ENTRIES = 2048
+#: Queues in one array, each with a counter.
 QUEUES = 3
-NEAR, FAR, PIECES, TOO_LONG, SET = 0, 1, 2, 3, 4
-COUNTERS = QUEUES + 3 * SET
 #: Flags per word.
 FLAGS = 4
+
+
+class Counters(NamedTuple):
+    """Counters of a round."""
+
+    near: int  # near vertices
+    far: int  # far vertices
+    pieces: int  # pieces of rows
+    dense: int  # whether a row or a queue is too long for the sparse phase
+
+
+AT = places(Counters)
+SETS = Rounds(QUEUES * APART, words(Counters))
 
 
 class Search(NamedTuple):
@@ -40,7 +50,7 @@ class Search(NamedTuple):
     ``flags`` (2 * FLAGS * w,) uint8 is whether each vertex is pending, in two halves of FLAGS * w >= n flags,
     this round's and the next one's; ``words`` (2 * w,) uint32 is the same memory.  ``queue`` (QUEUES *
     capacity,) index array: queue ``q`` begins at ``q * capacity``, and pieces of rows are listed from the
-    beginning. ``counts`` (COUNTERS * APART,) int32.
+    beginning. ``counts`` (SETS.end,) int32.
     """
 
     graph: CSR
@@ -131,7 +141,7 @@ def expand_dense(worker, search, turn):
                 far += is_far
             vertex = (base + lane) * FLAGS + part
             degree = append_long_rows(
-                worker, search.queue, search.counts, turn.counters + PIECES, vertex, degree
+                worker, search.queue, search.counts, turn.counters + AT.pieces, vertex, degree
             )
             prefix = inclusive_scan(degree, lane)
             total, start = shuffle(prefix, lanes - 1), first - prefix + degree
@@ -185,7 +195,7 @@ def list_near(worker, search, turn):
 def leave_to_dense(search, turn, vertex):
     """Flag a near vertex, and make the next round a dense one."""
     search.flags[turn.pending + vertex] = 1
-    search.counts[(turn.counters + TOO_LONG) * APART] = 1
+    search.counts[turn.counters + AT.dense] = 1
 
 
 @device
@@ -213,7 +223,7 @@ def take_queued(search, turn, vertex):
     offsets, degree = search.graph.offsets, np.int64(0)
     first, end, before = offsets[vertex], offsets[vertex + 1], search.expanded[vertex]
     distance = load(search.distances, vertex)
-    if end - first > LONG:
+    if end - first > ROW_ENTRIES:
         leave_to_dense(search, turn, vertex)
     elif distance < before:
         search.expanded[vertex] = distance
@@ -232,7 +242,7 @@ def expand_sparse(worker, search, turn, size):
     clear_local(worker.shared, thread)
     block_barrier()
     step, count = 0, last_item - first_item
-    while count > 0 and (step == 0 or (count <= MAX_LOCAL and step < TURNS)):
+    while count > 0 and (step == 0 or (count <= BLOCK_VERTICES and step < TURNS)):
         clear_next_local(worker.shared, thread, step)
         base = 0
         while base < count:
