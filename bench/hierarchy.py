@@ -17,7 +17,7 @@ import record
 
 import edgewise as ew
 from edgewise.paths.csr import adjacency_of
-from edgewise.paths.sssp.elimination import hierarchy_of
+from edgewise.paths.sssp.contraction_hierarchy import hierarchy_of
 from edgewise.paths.sssp.weights import rows_in
 
 ROADS = Path(__file__).parents[2] / "shared" / "data" / "luxembourg_osm" / "luxembourg_osm.mtx.gz"

@@ -17,8 +17,7 @@ from edgewise.paths.verification import oracle
 from tests import jitter
 from tests.zoo import ZOO
 
-elimination = import_module("edgewise.paths.sssp.elimination")
-search = import_module("edgewise.paths.sssp.contraction_hierarchy")
+hierarchies = import_module("edgewise.paths.sssp.contraction_hierarchy")
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAME = "contraction-hierarchy"
 SHAPES = ("grid",) if SIMULATED else [shape for shape in ZOO if ZOO[shape][0]]
@@ -61,7 +60,7 @@ def check_hierarchy(rows, hierarchy):
     own, other = rounds[owners], rounds[neighbours]
     loops = neighbours == owners
     assert np.all((other > own) | loops | (own == len(starts) - 1))
-    assert np.all(np.diff(offsets)[: starts[-2]] <= elimination.ELIMINATED_DEGREE)
+    assert np.all(np.diff(offsets)[: starts[-2]] <= hierarchies.ELIMINATED_DEGREE)
     assert hierarchy.mean == pytest.approx(hierarchy.rows.weights.mean() if len(neighbours) else 0)
 
 
@@ -72,9 +71,9 @@ def test_rows_lead_to_later_rounds(shape, monkeypatch):
     for replaced in limits.values():
         with monkeypatch.context() as patch:
             for limit, value in replaced.items():
-                patch.setattr(elimination, limit, value)
+                patch.setattr(hierarchies, limit, value)
             rows = rows_in(graph_of(ZOO[shape]))
-            check_hierarchy(rows, elimination.hierarchy_of(rows))
+            check_hierarchy(rows, hierarchies.hierarchy_of(rows))
 
 
 @pytest.mark.interpreter
@@ -87,7 +86,7 @@ def test_distances_for_all_limits(shape, kind, monkeypatch):
     if SIMULATED and kind not in IN_SIMULATOR:
         pytest.skip("the interpreter has them all")
     for limit, value in LIMITS[kind].items():
-        monkeypatch.setattr(elimination, limit, value)
+        monkeypatch.setattr(hierarchies, limit, value)
     graph = graph_of(ZOO[shape])
     there = graph.to(PLACE)
     for starts in ([0], [graph.n_vertices - 1, 0])[SIMULATED:]:
@@ -146,12 +145,12 @@ def test_larger_graphs_on_a_gpu(kind):
             expected = search_of(graph, starts).distances
             found = search_of(there, starts, method=NAME)
             assert np.array_equal(found.distances.get(), expected), (starts, search_of)
-    check_hierarchy(rows_in(graph), on_host(search.prepared(rows_in(there)).hierarchy))
+    check_hierarchy(rows_in(graph), on_host(hierarchies.prepared(rows_in(there)).hierarchy))
 
 
 def on_host(hierarchy):
     ranks, rows, starts, mean = hierarchy
-    return elimination.Hierarchy(ranks.get(), rows.on_host(), starts.get(), mean)
+    return hierarchies.Hierarchy(ranks.get(), rows.on_host(), starts.get(), mean)
 
 
 @pytest.mark.interpreter
@@ -186,7 +185,7 @@ def test_what_it_does_not_take():
 
 
 def test_too_large_a_graph_is_refused(monkeypatch):
-    monkeypatch.setattr(elimination, "fits", lambda *sizes: False)
+    monkeypatch.setattr(hierarchies, "fits", lambda *sizes: False)
     with pytest.raises(OptionError, match=r"fewer than 2\*\*31 vertices and 2\*\*30 entries; use"):
         ew.bfs(ew.Graph.from_edges([0], [1]), 0, method=NAME)
 
@@ -228,7 +227,7 @@ def test_hierarchies_are_kept_where_they_save_time(kind):
             ew.Graph.from_edges(*ends, weights=values, directed=True) for values in (None, weighted.weights)
         )
     for rows, is_kept in zip((adjacency_of(graph), rows_in(weighted)), kept, strict=True):
-        search.prepare(rows)
+        hierarchies.prepare(rows)
         assert rows.prepared == (NAME if is_kept else None)
         assert (rows.hierarchy is not None) == is_kept  # one that is not used takes no memory
 
@@ -236,14 +235,14 @@ def test_hierarchies_are_kept_where_they_save_time(kind):
 @pytest.mark.parametrize("weights", [[0.5, 2.0], [-1, 2]])
 def test_weights_without_a_hierarchy(weights):
     rows = rows_in(ew.Graph.from_edges([0, 1], [1, 2], weights=weights))
-    search.prepare(rows)
+    hierarchies.prepare(rows)
     assert rows.prepared is None
 
 
 def test_roads_with_a_vertex_at_every_bend(data):
     graph = ew.read(data / "luxembourg_osm" / "luxembourg_osm.mtx.gz")
     rows = adjacency_of(graph)
-    search.prepare(rows)
+    hierarchies.prepare(rows)
     assert rows.prepared == NAME
     assert rows.hierarchy.hierarchy.core_size < graph.n_vertices / 50
 
@@ -297,28 +296,28 @@ RACED = graph_of(ZOO["grid"], least=1)
 def contracted(seed, **replaced):
     """The hierarchy of a grid by three blocks of one thread under a schedule, or None if it does not end."""
     scheduler = jitter.Scheduler(seed)
-    region = jitter.jittery(elimination.contract.body, **{"CORE": 4, "PART": 100, **replaced})
+    region = jitter.jittery(hierarchies.contract.body, **{"CORE": 4, "PART": 100, **replaced})
     rows, n, m = rows_in(RACED).outgoing, RACED.n_vertices, len(RACED.neighbours)
 
     def share(count, dtype):
         return jitter.Jittery(np.zeros(count, dtype), scheduler)
 
-    remaining = elimination.Remaining(
+    remaining = hierarchies.Remaining(
         share(2 * n, np.uint32),
         share(n, np.uint8),
         share(n, np.int64),
         share(8 * m, np.uint32),
         share(8 * m, np.int32),
     )
-    ranked = elimination.Ranked(
+    ranked = hierarchies.Ranked(
         share(n, np.uint32),
         share(n + 1, np.int64),
         share(4 * m, np.uint32),
         share(4 * m, np.int32),
-        share(elimination.ROUNDS + 2, np.int64),
+        share(hierarchies.ROUNDS + 2, np.int64),
         share(4, np.int64),
     )
-    counts = share(elimination.COUNTERS, np.int64)
+    counts = share(hierarchies.COUNTERS, np.int64)
     shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(
         scheduler,
@@ -338,7 +337,7 @@ def contracted(seed, **replaced):
     n_rounds, n_entries, total, full = ranked.facts.values.tolist()
     assert not full
     columns = ranked.offsets.values, ranked.neighbours.values[:n_entries], ranked.weights.values[:n_entries]
-    return elimination.Hierarchy(
+    return hierarchies.Hierarchy(
         ranked.ranks.values, CSR(*columns), ranked.starts.values[: n_rounds + 2], total / n_entries
     )
 

@@ -9,8 +9,7 @@ from edgewise.paths.csr import CSR
 
 pytestmark = pytest.mark.ptx
 near_far = import_module("edgewise.paths.sssp.near_far")
-elimination = import_module("edgewise.paths.sssp.elimination")
-hierarchy_search = import_module("edgewise.paths.sssp.contraction_hierarchy")
+hierarchies = import_module("edgewise.paths.sssp.contraction_hierarchy")
 cooperative = import_module("edgewise.paths.bfs.cooperative")
 
 
@@ -45,9 +44,9 @@ def test_near_far(weight, index, capability):
 def hierarchy_kinds(weight, index):
     ids, weights = f"{index}[]", f"{weight}[]"
     rows = CSR, ("int64[]", ids, weights)
-    remaining = elimination.Remaining, (ids, "uint8[]", "int64[]", ids, weights)
-    ranked = elimination.Ranked, (ids, "int64[]", ids, weights, "int64[]", "int64[]")
-    hierarchy = elimination.Hierarchy, (ids, rows, "int64[]", "float64")
+    remaining = hierarchies.Remaining, (ids, "uint8[]", "int64[]", ids, weights)
+    ranked = hierarchies.Ranked, (ids, "int64[]", ids, weights, "int64[]", "int64[]")
+    hierarchy = hierarchies.Hierarchy, (ids, rows, "int64[]", "float64")
     contract = "int32[]", rows, remaining, ranked, "int64[]", "int64", "int64"
     return contract, ("int32[]", hierarchy, weights, "int64", weights)
 
@@ -57,8 +56,8 @@ def hierarchy_kinds(weight, index):
 )
 def test_contraction_hierarchy(weight, index, capability):
     contract, descend = hierarchy_kinds(weight, index)
-    check(elimination.contract, contract, capability)
-    check(hierarchy_search.descend, descend, capability)
+    check(hierarchies.contract, contract, capability)
+    check(hierarchies.descend, descend, capability)
 
 
 @pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
