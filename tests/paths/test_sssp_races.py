@@ -58,7 +58,7 @@ class Runs:
 
 
 #: Sizes of delta-stepping with which workers share every bin.
-ALL_SHARED = {"FEW_CHUNKS": 0, "OWN_CHUNKS": 0, "MAX_SPAN": 1, "PIECES": 1}
+ALL_SHARED = {"ALONE_CHUNKS": 0, "OWN_CHUNKS": 0, "SPAN": 1, "PIECES": 1}
 
 
 def distances_by_bins(seed, rows=None, width=2, **replaced):
@@ -71,8 +71,7 @@ def distances_by_bins(seed, rows=None, width=2, **replaced):
     distances = runs.share(np.zeros(rows.n_vertices, np.int32))
     offers = delta_stepping.Offers(*map(runs.share, offers))
     query = delta_stepping.Query(np.zeros(1, np.int64), np.empty(0, np.int64), 1 / width, NONE, 100)
-    status = np.zeros(2, np.int64)
-    ended = runs.run(region, rows, distances, query, bins, offers, status)
+    ended = runs.run(region, rows, distances, query, bins, offers)
     return distances.values.tolist() if ended else None
 
 
@@ -147,7 +146,7 @@ CARELESS = {
 @pytest.mark.parametrize("max_span", [1, 8])
 @pytest.mark.parametrize("own_chunks", [0, 1, 8])
 def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
-    limits = {"FEW_CHUNKS": few_chunks, "MAX_SPAN": max_span, "OWN_CHUNKS": own_chunks}
+    limits = {"ALONE_CHUNKS": few_chunks, "SPAN": max_span, "OWN_CHUNKS": own_chunks}
     for seed in SEEDS:
         assert distances_by_bins(seed, **limits) == EXPECTED, f"seed {seed}"
 

@@ -21,12 +21,23 @@ RING = 256
 OVERFLOW = RING
 #: Larger than the number of any bin, and the largest number of one.
 NO_BIN, LAST_BIN = 2**62, 2.0**61
-#: Words of a worker's state: first chunk of the free list, first chunk that was never used, end of the
-#: worker's chunks, smallest bin number in the overflow bin, and whether there were too few chunks.
-FREE, UNUSED, END, OVERFLOW_MIN, EXHAUSTED = range(5)
 #: Words between the data of two workers, so that they do not share a cache line.
 WORDS = 16
 NO_CHUNK = -1
+
+
+class State(NamedTuple):
+    """Words of a worker's state."""
+
+    free: int  # first chunk of the free list
+    unused: int  # first chunk that was never used
+    end: int  # end of the worker's chunks
+    overflow_min: int  # smallest bin number in the overflow bin
+    exhausted: int  # whether there were too few chunks
+    last: int  # no vertex is in a bin beyond, at the end
+
+
+STATE = State(0, 1, 2, 3, 4, 5)
 
 
 class Bins(NamedTuple):
@@ -35,7 +46,8 @@ class Bins(NamedTuple):
     ``pool`` (chunks * CHUNK,) holds the vertices of all chunks and ``next_chunk`` (chunks,) int64 the chunk
     after each in its list.  Workers share these arrays whole, but each chunk belongs to one worker, and the
     first one of each is not used, so that no bin ends at 0.  ``heads`` (RING + WORDS,) int64 is the end of
-    each bin's first chunk in ``pool``, 0 if the bin is empty; ``state`` (WORDS,) int64 is described above.
+    each bin's first chunk in ``pool``, 0 if the bin is empty; ``state`` (WORDS,) int64 has
+    those of :class:`State`.
     """
 
     pool: Any
@@ -53,8 +65,8 @@ def bins_of(worker, bins):
     own = Bins(bins.pool, bins.next_chunk, heads, state)
     for position in range(RING + 1):
         own.heads[position] = 0
-    own.state[FREE], own.state[UNUSED], own.state[END] = NO_CHUNK, first + 1, first + share
-    own.state[OVERFLOW_MIN], own.state[EXHAUSTED] = NO_BIN, 0
+    own.state[STATE.free], own.state[STATE.unused], own.state[STATE.end] = NO_CHUNK, first + 1, first + share
+    own.state[STATE.overflow_min], own.state[STATE.exhausted] = NO_BIN, 0
     return own
 
 
@@ -69,15 +81,15 @@ def push(bins, position, vertex):
     """Add a vertex to a bin of the ring, or to the overflow bin."""
     at = bins.heads[position]
     if at & (CHUNK - 1) == 0:
-        chunk = bins.state[FREE]
+        chunk = bins.state[STATE.free]
         if chunk != NO_CHUNK:
-            bins.state[FREE] = bins.next_chunk[chunk]
+            bins.state[STATE.free] = bins.next_chunk[chunk]
         else:
-            chunk = bins.state[UNUSED]
-            if chunk == bins.state[END]:
-                bins.state[EXHAUSTED] = 1
+            chunk = bins.state[STATE.unused]
+            if chunk == bins.state[STATE.end]:
+                bins.state[STATE.exhausted] = 1
                 return
-            bins.state[UNUSED] = chunk + 1
+            bins.state[STATE.unused] = chunk + 1
         bins.next_chunk[chunk] = at // CHUNK - 1
         at = chunk * CHUNK
     bins.pool[np.uint64(at)] = vertex
@@ -91,7 +103,7 @@ def push_to_bin(bins, current, number, vertex):
         push(bins, number & (RING - 1), vertex)
     else:
         push(bins, OVERFLOW, vertex)
-        bins.state[OVERFLOW_MIN] = min(bins.state[OVERFLOW_MIN], number)
+        bins.state[STATE.overflow_min] = min(bins.state[STATE.overflow_min], number)
 
 
 @device
@@ -99,8 +111,8 @@ def first_bin(bins, current):
     """Number of the first bin that is not empty."""
     for number in range(current, current + RING):
         if bins.heads[number & (RING - 1)]:
-            return min(np.int64(number), bins.state[OVERFLOW_MIN])
-    return bins.state[OVERFLOW_MIN]
+            return min(np.int64(number), bins.state[STATE.overflow_min])
+    return bins.state[STATE.overflow_min]
 
 
 @device
@@ -115,8 +127,8 @@ def pop_all(bins, position):
 @device
 def release(bins, first, last):
     """Return the chunks of a list, from ``first`` to ``last``, to the free list."""
-    bins.next_chunk[last] = bins.state[FREE]
-    bins.state[FREE] = first
+    bins.next_chunk[last] = bins.state[STATE.free]
+    bins.state[STATE.free] = first
 
 
 @device
@@ -135,7 +147,7 @@ def distribute_overflow(bins, current, distances, scale):
     """Move what the ring now covers from the overflow bin into the ring."""
     if bins.heads[OVERFLOW] == 0:
         return
-    bins.state[OVERFLOW_MIN] = NO_BIN
+    bins.state[STATE.overflow_min] = NO_BIN
     chunk, count = pop_all(bins, OVERFLOW)
     while chunk != NO_CHUNK:
         for at in range(chunk * CHUNK, chunk * CHUNK + count):

@@ -31,17 +31,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, device, fetch_add, fetch_max, fetch_min, load, parallel_region
+from edgewise.device import barrier_wait, device, fetch_add, fetch_min, load, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR, unreached, workers_for
 from edgewise.paths.sssp.bins import (
     CHUNK,
-    EXHAUSTED,
     NO_BIN,
     NO_CHUNK,
-    OVERFLOW_MIN,
     RING,
+    STATE,
     WORDS,
     Bins,
     bin_of,
@@ -55,37 +54,48 @@ from edgewise.paths.sssp.bins import (
 )
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
-#: ``delta`` is so many times the mean weight over the mean degree: in graphs with hubs, whose ends of entries
-#: have so many times the mean degree, and in other graphs; over the mean degree less one, the number of edges
-#: by which a path goes on, in those of a smaller degree than that.
-HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 4, 5
-#: The same in a graph without hubs that has fewer vertices and entries for each of so many workers or more.
-SMALL_WIDTH, SMALL_SHARE, MANY_WORKERS = 8, 1 << 15, 8
-#: Vertices and entries of a graph that one worker searches alone.
-LITTLE = 1 << 15
+#: ``delta`` is so many times the mean weight over the mean degree in graphs with hubs, whose ends of entries
+#: have so many times the mean degree.
+HUB_WIDTH, HUB_SKEW = 1.5, 4
+#: The same over the mean degree less one, the number of edges by which a path goes on, up to so many edges.
+THIN_WIDTH, THIN_DEGREE = 4, 5
+#: The same in other graphs.
+WIDTH = 3
+#: The same in others that are spread over so many workers, with fewer vertices and entries for each.
+SPREAD_WIDTH, SPREAD_WORKERS, SPREAD_ITEMS = 8, 8, 1 << 15
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
-#: Words of the status: the last bin, and whether there were too few chunks.
-LAST, TOO_FEW = range(2)
-#: Words of an offer: the bin, its number of chunks, the vertices in the first one, the worker's next bin, the
-#: vertices that it processed in the round before, and in another cache line, which all workers write, the
-#: chunks taken.
-BIN, N_CHUNKS, COUNT, NEXT, PROCESSED, TAKEN = 0, 1, 2, 3, 4, 8
-#: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
-FEW_CHUNKS = 2
-#: Parts of a chunk that are taken one by one where a round has fewer vertices than this for each worker.
-PIECES, SMALL_ROUND = 4, 4 * CHUNK
-#: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.  In a
-#: small graph all workers together should process one part in so many: wide rounds process more again.
-LEAST_WORK, MAX_SPAN, PARTS = 3200, 64, 64
+#: Chunks of the current bin, of all workers, that one of them processes alone while the others wait.
+ALONE_CHUNKS = 2
+#: Parts of a chunk that are taken one by one, in a round of fewer vertices than this for each worker.
+PIECES, ROUND_VERTICES = 4, 4 * CHUNK
+#: Entries (and vertices) that a worker should process in a round; in a small graph, all workers together one
+#: part in so many: wide rounds process more again.
+ROUND_WORK, PARTS = 3200, 64
+#: Bins of a round, at most.
+SPAN = 64
 #: Bin of an offer whose worker had too few chunks.
 OUT_OF_CHUNKS = -1
+
+
+class Offer(NamedTuple):
+    """Words of an offer."""
+
+    bin: int
+    n_chunks: int
+    count: int  # vertices in the first chunk
+    next: int  # the worker's next bin
+    processed: int  # vertices that it processed in the round before
+    taken: int  # chunks taken, in another cache line, which all workers write
+
+
+OFFER = Offer(0, 1, 2, 3, 4, 8)
 
 
 class Offers(NamedTuple):
     """What the workers offer in one round, or in two: a part of each array per worker.
 
-    ``headers`` (WORDS,) int64 is described above, ``chunks`` (k,) int64 holds the numbers of the offered
+    ``headers`` (WORDS,) int64 has those of :class:`Offer`, ``chunks`` (k,) int64 the numbers of the offered
     chunks.
     """
 
@@ -110,21 +120,21 @@ def publish(bins, current, processed, offers, worker):
     header = offers.headers[worker.id * WORDS : (worker.id + 1) * WORDS]
     at, number, count = worker.id * (len(offers.chunks) // worker.count), first_bin(bins, current), 0
     first = last = np.int64(NO_CHUNK)
-    header[COUNT] = 0
+    header[OFFER.count] = 0
     position = number & (RING - 1)
     if number - current < RING and bins.heads[position]:
         first = (bins.heads[position] - 1) // CHUNK
-        header[COUNT] = bins.heads[position] - first * CHUNK
+        header[OFFER.count] = bins.heads[position] - first * CHUNK
         chunk = first
         while chunk != NO_CHUNK:
             offers.chunks[at + count] = last = chunk
             count += 1
             chunk = bins.next_chunk[chunk]
-    header[BIN] = OUT_OF_CHUNKS if bins.state[EXHAUSTED] else number
-    header[N_CHUNKS], header[TAKEN], header[PROCESSED] = count, 0, processed
-    header[NEXT] = number
-    if 0 < count <= FEW_CHUNKS and bins.state[OVERFLOW_MIN] > number:
-        header[NEXT] = first_bin(bins, number + 1)
+    header[OFFER.bin] = OUT_OF_CHUNKS if bins.state[STATE.exhausted] else number
+    header[OFFER.n_chunks], header[OFFER.taken], header[OFFER.processed] = count, 0, processed
+    header[OFFER.next] = number
+    if 0 < count <= ALONE_CHUNKS and bins.state[STATE.overflow_min] > number:
+        header[OFFER.next] = first_bin(bins, number + 1)
     return number, first, last
 
 
@@ -146,17 +156,17 @@ class Round(NamedTuple):
 @device
 def round_of(offers, n_workers):
     """The round that the offers of all workers make."""
-    number, size, processed = offers.headers[BIN], np.int64(0), np.int64(0)
+    number, size, processed = offers.headers[OFFER.bin], np.int64(0), np.int64(0)
     leader, bound = np.int64(-1), np.int64(NO_BIN)
     for owner in range(1, n_workers):
-        number = min(number, offers.headers[owner * WORDS + BIN])
+        number = min(number, offers.headers[owner * WORDS + OFFER.bin])
     for owner in range(n_workers):
         header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
-        following = header[BIN]
-        processed += header[PROCESSED]
+        following = header[OFFER.bin]
+        processed += header[OFFER.processed]
         if following == number:
-            size += (header[N_CHUNKS] - 1) * CHUNK + header[COUNT]
-            following = header[NEXT]
+            size += (header[OFFER.n_chunks] - 1) * CHUNK + header[OFFER.count]
+            following = header[OFFER.next]
             if leader < 0:
                 leader = np.int64(owner)
                 following = following if following == number else np.int64(NO_BIN)
@@ -171,12 +181,12 @@ def take_piece(offers, owner, pieces, n_workers):
     A chunk has ``pieces`` such parts; the last ones of a chunk that is not full may be empty.
     """
     header, zero = offers.headers[owner * WORDS : (owner + 1) * WORDS], np.int64(0)
-    n_pieces = header[N_CHUNKS] * pieces
-    taken = n_pieces if load(header, TAKEN) >= n_pieces else fetch_add(header, TAKEN, 1)
+    n_pieces = header[OFFER.n_chunks] * pieces
+    taken = n_pieces if load(header, OFFER.taken) >= n_pieces else fetch_add(header, OFFER.taken, 1)
     if taken >= n_pieces:
         return np.int64(NO_CHUNK), zero, zero
     index, size = taken // pieces, CHUNK // pieces
-    first, count = (taken - index * pieces) * size, header[COUNT] if index == 0 else np.int64(CHUNK)
+    first, count = (taken - index * pieces) * size, header[OFFER.count] if index == 0 else np.int64(CHUNK)
     chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + index]
     return chunk, first, max(min(first + size, count), first)
 
@@ -260,7 +270,7 @@ def process_offers(worker, search, offers):
     for turn in range(worker.count):
         owner = (worker.id + turn) % worker.count
         chunk, first, end = np.int64(NO_CHUNK), np.int64(0), np.int64(0)
-        if offers.headers[owner * WORDS + BIN] == search.current:
+        if offers.headers[owner * WORDS + OFFER.bin] == search.current:
             chunk, first, end = take_piece(offers, owner, search.pieces, worker.count)
         while chunk != NO_CHUNK:
             process_chunk(search, search.current, chunk, first, end)
@@ -308,9 +318,9 @@ def process_alone(search, bound, settled):
         horizon = max(horizon, limit)
         process_own(Search(graph, distances, bins, query, current, limit, horizon, exclusive, pieces))
         following = first_bin(bins, current)
-        if following == current or bins.state[EXHAUSTED] or bins.state[OVERFLOW_MIN] == following:
+        if following == current or bins.state[STATE.exhausted] or bins.state[STATE.overflow_min] == following:
             break
-        if not is_short(bins, following & (RING - 1), FEW_CHUNKS):
+        if not is_short(bins, following & (RING - 1), ALONE_CHUNKS):
             break
         if is_settled(query, settled, distances, following):
             break
@@ -321,7 +331,7 @@ def process_alone(search, bound, settled):
 def span_of(span, processed, query, n_workers):
     """How many bins a round takes, by the last round's number and the vertices that were processed in it."""
     if processed < query.least_work * n_workers:
-        return min(2 * span, MAX_SPAN)
+        return min(2 * span, SPAN)
     if processed > 4 * query.least_work * n_workers:
         return max(span // 2, 1)
     return span
@@ -334,7 +344,7 @@ def further(horizon, limit):
 
 
 @parallel_region
-def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
+def search_bins(worker, graph, distances, query, all_bins, all_offers):
     """Run a whole search; all workers read the same offers and therefore make the same decisions."""
     n, bins, targets = len(distances), bins_of(worker, all_bins), query.targets
     for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
@@ -363,12 +373,12 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
             bins.heads[current & (RING - 1)] = 0
         if not alone:
             span = span_of(span, now.processed, query, worker.count)
-        alone = worker.count == 1 or (now.size <= FEW_CHUNKS * CHUNK and now.bound > current)
+        alone = worker.count == 1 or (now.size <= ALONE_CHUNKS * CHUNK and now.bound > current)
         horizon = further(horizon, current + span)
-        pieces = PIECES if not alone and now.size < SMALL_ROUND * worker.count else 1
+        pieces = PIECES if not alone and now.size < ROUND_VERTICES * worker.count else 1
         search = Search(graph, distances, bins, query, current, current + span, horizon, alone, pieces)
         if not alone or worker.count == 1:
-            if bins.state[OVERFLOW_MIN] == current:
+            if bins.state[STATE.overflow_min] == current:
                 distribute_overflow(bins, current, distances, query.scale)
             processed = process_offers(worker, search, offers)
             processed += process_own(search)
@@ -379,17 +389,15 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
             release(bins, before, before_last)
         before, before_last = first if number == now.bin else np.int64(NO_CHUNK), last
         side = 1 - side
-    fetch_max(status, LAST, max(current, horizon))  # no vertex is in a bin beyond
-    if worker.id == 0:
-        status[TOO_FEW] = now.bin == OUT_OF_CHUNKS
+    bins.state[STATE.last] = max(current, horizon)
 
 
 def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given."""
     dtype, n = rows.weights.dtype, rows.n_vertices
-    n_workers = 1 if n + len(rows.weights) < LITTLE else workers_for(rows)
+    n_workers = 1 if rows.is_small else workers_for(rows)
     scale = 1 / (width_for(rows, n_workers) if delta is None else min(max(float(delta), 1e-300), 1e300))
-    none, status = just_beyond(cutoff), np.zeros(2, np.int64)
+    none = just_beyond(cutoff)
     targets = np.empty(0, np.int64) if targets is None else targets
     query = Query(sources, targets, scale, none, least_work(rows, n_workers))
     distances = np.empty(n, dtype)
@@ -398,8 +406,9 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
         n_workers, chunks_for(n, n_workers), index_type
     )
     while True:
-        search_bins.with_workers(n_workers, rows.outgoing, distances, query, bins, offers, status)
-        if not status[TOO_FEW]:
+        search_bins.with_workers(n_workers, rows.outgoing, distances, query, bins, offers)
+        states = bins.state.reshape(n_workers, WORDS)
+        if not states[:, STATE.exhausted].any():
             break
         bins, offers = scratch(n_workers, 2 * (len(bins.next_chunk) // n_workers), index_type)
     rows.keep("delta-stepping", n_workers, bins, offers)
@@ -407,7 +416,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
         distances[distances == none] = unreached(dtype)
     if len(targets) and (distances[targets] != unreached(dtype)).all():
         return distances, False
-    return distances, past_the_end(rows, distances, cutoff, (int(status[LAST]) + 2) / scale)
+    return distances, past_the_end(rows, distances, cutoff, (int(states[:, STATE.last].max()) + 2) / scale)
 
 
 def scratch(n_workers, chunks, index_type):
@@ -427,18 +436,18 @@ def least_work(rows, n_workers):
     """Vertices that a worker should process in a round at least."""
     n = max(rows.n_vertices, 1)
     work = n + len(rows.weights)
-    return int(min(LEAST_WORK, work / (n_workers * PARTS)) * n / work)
+    return int(min(ROUND_WORK, work / (n_workers * PARTS)) * n / work)
 
 
 def width_for(rows, n_workers):
     """The width of a bin, from the mean weight and the degrees."""
-    share = (rows.n_vertices + len(rows.weights)) // n_workers
-    is_small = n_workers >= MANY_WORKERS and share < SMALL_SHARE
+    items = (rows.n_vertices + len(rows.weights)) // n_workers
+    is_spread = n_workers >= SPREAD_WORKERS and items < SPREAD_ITEMS
     mean, degree = rows.spread.mean, len(rows.weights) / max(rows.n_vertices, 1)
     if rows.skew > HUB_SKEW:
         width = HUB_WIDTH * mean / max(degree, 1)
     elif degree > THIN_DEGREE:
-        width = (SMALL_WIDTH if is_small else WIDTH) * mean / degree
+        width = (SPREAD_WIDTH if is_spread else WIDTH) * mean / degree
     else:
         width = THIN_WIDTH * mean / max(degree - 1, 1)
     least = 1 if rows.weights.dtype.kind == "i" else 1e-300
