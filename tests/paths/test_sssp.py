@@ -430,6 +430,7 @@ def large(seed=1, n=3000, m=18000, high=50):
 
 @jit_only
 def test_more_chunks_are_made_where_they_are_too_few(monkeypatch):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     searches, search = [], delta_stepping.search_bins.with_workers
 
     def few(vertices, n_workers):
@@ -457,7 +458,8 @@ def test_rounds_of_many_bins(delta):
 
 
 @jit_only
-def test_larger_graphs_on_any_number_of_threads():
+def test_larger_graphs_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
     graph = large(high=300)
     expected = solve(graph, 0, method="dijkstra")
     many = threads.count()

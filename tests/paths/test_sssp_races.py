@@ -154,7 +154,7 @@ def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
 @pytest.mark.parametrize("few_chunks", [0, 1])
 def test_chunks_in_pieces_lose_no_vertex(few_chunks):
     for seed in SEEDS:
-        found = distances_by_bins(seed, CHUNK=2, PIECES=2, FEW_CHUNKS=few_chunks)
+        found = distances_by_bins(seed, CHUNK=2, PIECES=2, ALONE_CHUNKS=few_chunks)
         assert found == EXPECTED, f"seed {seed}"
 
 
