@@ -26,7 +26,7 @@ from edgewise.primitives.rounds import APART, clear_set
 
 #: Entries of a row that one warp takes at a time, and length from which a warp does not share out a row among
 #: its lanes: rows that follow each other may all be long.
-PIECE, LONG_ROW = 512, 128
+PIECE, WARP_ROW = 512, 128
 #: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
 COUNTERS, IN_TURN = 2 * LOCAL, 4
@@ -71,9 +71,9 @@ def append_long_rows(worker, queue, counts, counter, vertex, degree):
     """
     lanes = warp_size()
     lane = worker.id % lanes
-    if ballot(degree > LONG_ROW) == 0:
+    if ballot(degree > WARP_ROW) == 0:
         return degree
-    pieces = (degree + PIECE - 1) // PIECE if degree > LONG_ROW else np.int64(0)
+    pieces = (degree + PIECE - 1) // PIECE if degree > WARP_ROW else np.int64(0)
     last, slot = inclusive_scan(pieces, lane), np.int64(0)
     if lane == lanes - 1:
         slot = np.int64(fetch_add(counts, counter, last))
@@ -93,7 +93,7 @@ def clear(counts, which, sets, place):
 
 def room_for_pieces(n_entries):
     """Words that the pieces of all long rows take at most."""
-    return 2 * (n_entries // PIECE + n_entries // LONG_ROW + 1)
+    return 2 * (n_entries // PIECE + n_entries // WARP_ROW + 1)
 
 
 @device

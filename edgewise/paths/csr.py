@@ -15,7 +15,7 @@ from edgewise.primitives import mean
 SAMPLED = 1024
 #: Entries per vertex up to which a graph is thin, as road networks are: its rounds are many and small, and
 #: get at most so many workers, or one for so many vertices.
-THIN, FEW_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
+THIN, THIN_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
 #: Bytes of a search's memory up to which it is kept for the next search of the same rows.
 KEPT_BYTES = 2**27
 
@@ -70,7 +70,7 @@ def workers_for(rows) -> int:
     """Workers of a search by rounds on the CPU; with more of them a thin graph would take longer."""
     if not rows.is_thin:
         return workers()
-    return min(workers(), max(FEW_WORKERS, rows.n_vertices // VERTICES_PER_WORKER))
+    return min(workers(), max(THIN_WORKERS, rows.n_vertices // VERTICES_PER_WORKER))
 
 
 class Adjacency:

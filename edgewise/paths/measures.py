@@ -20,7 +20,7 @@ from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
-from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
+from edgewise.paths.apsp.search import BLOCK_BYTES, Search, TooLarge, rows_of_a_block
 from edgewise.paths.csr import unreached
 from edgewise.result import Result, counted
 from edgewise.weights import WeightOptions, takes_weight
@@ -28,8 +28,6 @@ from edgewise.weights import WeightOptions, takes_weight
 if TYPE_CHECKING:
     import pyarrow
 
-#: Vertices up to which a method may keep the whole matrix.
-MAX_WHOLE_MATRIX = 4096
 #: Vertices whose measures are verified.
 SAMPLE = 8
 
@@ -217,7 +215,7 @@ def distance_measures(
         device = "cpu"
     graph = on_device(graph, device)
     start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
-    whole = client is None and graph.n_vertices <= MAX_WHOLE_MATRIX
+    whole = client is None and 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
     search = Search(METHODS, graph, method, dtype, all_sources=whole)
     found_in: Any = partial(_searched, search)
     names = worker_names(graph.device)

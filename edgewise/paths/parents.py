@@ -41,7 +41,7 @@ OPEN = -1
 #: Entries of a stretch, threads of a block, and its blocks on a multiprocessor.
 STRETCH, THREADS, BLOCKS = 4096, 256, 8
 #: Entries from which on a row is read by a whole warp; shorter ones share it.
-LONG = 48
+WARP_ROW = 48
 #: More than any vertex number.
 NO_VERTEX = 2**63 - 1
 
@@ -172,7 +172,7 @@ def find_nearer_parents(worker, incoming, distances, none, parents):
             if row + lane >= n or distances[own] == none:
                 end = first
             worker.shared[word] = NO_VERTEX
-            long_rows = ballot(end - first >= LONG) & ((np.int64(1) << lanes) - 1)
+            long_rows = ballot(end - first >= WARP_ROW) & ((np.int64(1) << lanes) - 1)
             while long_rows != 0:
                 other = popcount((long_rows & -long_rows) - 1)
                 long_rows &= long_rows - 1
@@ -181,7 +181,7 @@ def find_nearer_parents(worker, incoming, distances, none, parents):
                 if lane == 0 and least < NO_VERTEX:
                     fetch_min(parents, row + other, np.uint64(least))
             length = max(end - first, 0)
-            if length >= LONG:
+            if length >= WARP_ROW:
                 length = np.int64(0)
             warp_barrier()
             span = Span(first, length, inclusive_scan(length, lane))

@@ -152,11 +152,11 @@ def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
     for cost, value in KINDS[kind].items():
         monkeypatch.setattr(driver, cost, value)
     for limits in (
-        {"FEW_ENTRIES": -1},
-        {"FEW_ENTRIES": -1, "MANY_ENTRIES": 0},
-        {"FEW_ENTRIES": 3, "QUEUED_PART": 10**6, "LEAST_QUEUED": 1},
+        {"SINGLE_ENTRIES": -1},
+        {"SINGLE_ENTRIES": -1, "DIVIDED_ENTRIES": 0},
+        {"SINGLE_ENTRIES": 3, "QUEUE_PART": 10**6, "QUEUE_VERTICES": 1},
     ):
-        limits = {"BLOCK": 64 if "MANY_ENTRIES" in limits else 1 << 13, **limits}
+        limits = {"BLOCK": 64 if "DIVIDED_ENTRIES" in limits else 1 << 13, **limits}
         for limit, value in limits.items():
             for page in (driver, steps):
                 if hasattr(page, limit):
@@ -272,7 +272,7 @@ def test_the_result_is_a_table_a_file_and_a_picture(tmp_path):
 @pytest.mark.interpreter
 @pytest.mark.usefixtures("no_graph_is_small")
 def test_the_choice_does_not_depend_on_what_is_cached():
-    vertices, sources, targets = LARGER["sparse"]
+    vertices, sources, targets = _uniform(30_000, 60_000)
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=True)
     source = int(np.argmax(graph.degrees()))
     before = bfs(graph, source)

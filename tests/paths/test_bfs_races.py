@@ -33,7 +33,7 @@ WAYS = {
 def distances_by(way, seed, **replaced):
     """Distances from vertex 0 by three workers, none of which goes on alone, and the number of lost bits."""
     scheduler = jitter.Scheduler(seed)
-    limits = {"FEW_ENTRIES": -1, "MANY_ENTRIES": 8, "QUEUE_CHUNK": 2, "BLOCK": 64}
+    limits = {"SINGLE_ENTRIES": -1, "DIVIDED_ENTRIES": 8, "QUEUE_CHUNK": 2, "BLOCK": 64}
     region = jitter.jittery(driver.run.body, **WAYS[way], **limits, **replaced)
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))

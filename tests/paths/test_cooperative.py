@@ -50,7 +50,7 @@ SHAPES = {
 SMALL = {
     "LOCAL": 16,
     "PIECE": 16,
-    "LONG_ROW": 8,
+    "WARP_ROW": 8,
     "LEVEL_ROUNDS": 3,
     "WINDOW": 6,
     "GROUP_ENTRIES": 4,
@@ -116,7 +116,7 @@ def distances_by(kind, seed, **replaced):
     dense_from, limits = ROUNDS[kind]
     scheduler = jitter.Scheduler(seed)
     region = jitter.jittery(
-        driver.run.body, **{"GROUP_ENTRIES": 4, "PIECE": 2, "LONG_ROW": 3, "LOCAL": 4, **limits}, **replaced
+        driver.run.body, **{"GROUP_ENTRIES": 4, "PIECE": 2, "WARP_ROW": 3, "LOCAL": 4, **limits}, **replaced
     )
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))

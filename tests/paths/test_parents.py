@@ -67,7 +67,7 @@ def expected(rows, distances, none):
 def test_the_smallest_nearer_parent_is_found(monkeypatch, kind, seed):
     if engine() != "jit":  # compiled kernels are kept, with their constants
         monkeypatch.setattr(parents, "STRETCH", 7)
-        monkeypatch.setattr(parents, "LONG", 4)
+        monkeypatch.setattr(parents, "WARP_ROW", 4)
     rows = random_rows(seed, kind)
     distances, none = distances_of(rows)
     found = arrays.full(N, -1, np.int64, PLACE)
@@ -106,7 +106,7 @@ def parents_by_threads(seed, **replaced):
     rows = random_rows(5)
     distances, none = distances_of(rows)
     found = jitter.Jittery(np.full(N, 2**64 - 1, np.uint64), scheduler)
-    region = jitter.jittery(parents.find_nearer_parents.body, STRETCH=6, LONG=4, **replaced)
+    region = jitter.jittery(parents.find_nearer_parents.body, STRETCH=6, WARP_ROW=4, **replaced)
 
     def start(number, barrier):
         worker = BlockWorker(number, workers, barrier, np.zeros(1, np.int64))
@@ -135,7 +135,7 @@ def test_lanes_of_a_warp_share_rows(kind, seed):
     rows = random_rows(seed, kind)
     distances, none = distances_of(rows)
     found = np.full(N, 2**64 - 1, np.uint64)
-    limits = {"STRETCH": 29, "LONG": 4}
+    limits = {"STRETCH": 29, "WARP_ROW": 4}
     lockstep.run(parents.find_nearer_parents, rows, distances, none, found, **limits)
     assert found.view(np.int64).tolist() == expected(rows, distances, none)
 

@@ -58,7 +58,7 @@ class Runs:
 
 
 #: Sizes of delta-stepping with which workers share every bin.
-ALL_SHARED = {"ALONE_CHUNKS": 0, "OWN_CHUNKS": 0, "SPAN": 1, "PIECES": 1}
+ALL_SHARED = {"SINGLE_CHUNKS": 0, "OWN_CHUNKS": 0, "SPAN": 1, "PIECES": 1}
 
 
 def distances_by_bins(seed, rows=None, width=2, **replaced):
@@ -146,7 +146,7 @@ CARELESS = {
 @pytest.mark.parametrize("max_span", [1, 8])
 @pytest.mark.parametrize("own_chunks", [0, 1, 8])
 def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
-    limits = {"ALONE_CHUNKS": few_chunks, "SPAN": max_span, "OWN_CHUNKS": own_chunks}
+    limits = {"SINGLE_CHUNKS": few_chunks, "SPAN": max_span, "OWN_CHUNKS": own_chunks}
     for seed in SEEDS:
         assert distances_by_bins(seed, **limits) == EXPECTED, f"seed {seed}"
 
@@ -154,7 +154,7 @@ def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
 @pytest.mark.parametrize("few_chunks", [0, 1])
 def test_chunks_in_pieces_lose_no_vertex(few_chunks):
     for seed in SEEDS:
-        found = distances_by_bins(seed, CHUNK=2, PIECES=2, ALONE_CHUNKS=few_chunks)
+        found = distances_by_bins(seed, CHUNK=2, PIECES=2, SINGLE_CHUNKS=few_chunks)
         assert found == EXPECTED, f"seed {seed}"
 
 

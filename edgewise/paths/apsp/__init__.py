@@ -40,13 +40,13 @@ METHODS = {
         full_matrix=True,
     ),
     "sssp": PathMethod(
-        Driver("edgewise.paths.apsp.vector_lanes:sssp"),
+        Driver("edgewise.paths.apsp.many_sources:sssp"),
         "a search from every source, a vector of sources at a time",
         "Fusi; after Then et al. 2014",
         weights="not negative",
     ),
     "multi-source": PathMethod(
-        Driver("edgewise.paths.apsp.multi_source:multi_source"),
+        Driver("edgewise.paths.apsp.many_sources:multi_source"),
         "breadth-first search, 64 sources at a time",
         "Then et al. 2014",
         devices=("cpu",),

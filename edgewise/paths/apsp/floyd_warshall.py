@@ -37,7 +37,7 @@ from edgewise.primitives.vectors import item, lesser, of_bytes, registers, wrapp
 #: Sides of a tile, pivots of a block, rows of the product that a worker takes at a time.
 TILE, PIVOTS, ROWS = 64, 256, 256
 #: Pieces of a product for each worker, at least.
-MIN_PIECES = 4
+WORKER_PIECES = 4
 
 read, items_of = of_bytes(lambda: registers() // 8)
 
@@ -210,7 +210,7 @@ class _Blocks:
 
     def __init__(self, matrix, stride):
         self.matrix, self.stride, self.lanes = matrix, stride, items_of(matrix.dtype)
-        self.pool = ThreadPool((stride // TILE) ** 2 // MIN_PIECES, PIVOTS * TILE * matrix.itemsize)
+        self.pool = ThreadPool((stride // TILE) ** 2 // WORKER_PIECES, PIVOTS * TILE * matrix.itemsize)
         self.packed = [np.empty(PIVOTS * TILE, matrix.dtype) for _ in range(self.pool.n_workers)]
 
     def close(self, begin, end, n_pivots):
@@ -237,7 +237,7 @@ class _Blocks:
             starts, ends = np.array(chunks).T.copy()
             pieces = Pieces(starts, ends, np.array(strips), np.zeros(1, np.int64))
             block = Block(self.matrix, self.stride, block[0], block[1] - block[0], self.lanes)
-            n_workers = max(1, len(chunks) * len(strips) // MIN_PIECES)
+            n_workers = max(1, len(chunks) * len(strips) // WORKER_PIECES)
             self.pool.starmap(multiply, [(block, pieces, own) for own in self.packed[:n_workers]])
 
 

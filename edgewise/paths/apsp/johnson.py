@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
+from edgewise.paths.apsp.many_sources import sssp
 from edgewise.paths.apsp.search import always_fits, end_of, heaviest_of
-from edgewise.paths.apsp.vector_lanes import sssp
 from edgewise.paths.csr import CSR, Adjacency, unreached
 from edgewise.paths.sssp.bellman_ford import finish
 
 #: Bytes of shifted distances that are held at a time.
 BLOCK_BYTES = 1 << 28
-#: Edges that may be relaxed for the potentials: all that the search needs.
-NO_LIMIT = 2**62
+#: Edges that may be relaxed for the potentials, as many as the search needs.
+ALL_EDGES = 2**62
 
 
 class Shifted(NamedTuple):
@@ -84,7 +84,7 @@ def potentials_of(csr):
         return np.zeros(n, kind)
     csr = csr.on_host()
     csr = csr._replace(weights=csr.weights.astype(kind, copy=False))
-    return finish(csr, np.zeros(n, kind), np.arange(n), NO_LIMIT)
+    return finish(csr, np.zeros(n, kind), np.arange(n), ALL_EDGES)
 
 
 def johnson(adjacency):

@@ -1,6 +1,6 @@
 """Repeated single-source search on a GPU: the lanes of a warp are sources.
 
-As in :mod:`~edgewise.paths.apsp.vector_lanes`, a batch of sources is searched from at once.  Here a warp
+As in :mod:`~edgewise.paths.apsp.many_sources`, a batch of sources is searched from at once.  Here a warp
 takes a marked vertex, and each of its lanes two sources: it pulls the least of ``distances[u] + weight`` over
 the incoming edges, 256 bytes at a time, and where that lowered a lane it marks the targets of the outgoing
 edges for the next round.  A vertex belongs to one warp, so nothing is atomic.  What neighbours write in the
@@ -24,7 +24,7 @@ from edgewise.paths.csr import CSR, unreached
 #: Sources of a batch; a multiple of twice the lanes of a warp.
 SOURCES = 128
 #: Blocks that a multiprocessor runs at once, which limits the registers of a thread.
-MIN_BLOCKS_PER_SM = 4
+BLOCKS = 4
 U = np.uint64  # an unsigned index needs no test for one below zero
 
 
@@ -150,7 +150,7 @@ def finish_batch(search, first, worker, output, ceiling, largest):
     return largest
 
 
-@parallel_region.by(min_blocks_per_sm=MIN_BLOCKS_PER_SM)
+@parallel_region.by(min_blocks_per_sm=BLOCKS)
 def search_batches(worker, search, output, ceiling, changed, largest):
     """Search from one batch of the sources after the other.
 

@@ -44,14 +44,18 @@ from edgewise.paths.csr import CSR, workers_for
 from edgewise.paths.result import SparseDistances
 
 #: Queues have room for this part of the vertices each, and for at least so many.
-QUEUED_PART, LEAST_QUEUED = 16, 4096
-#: Entries of a frontier up to which one worker continues alone, and from which it is handed out in chunks.
-FEW_ENTRIES, MANY_ENTRIES = 512, 1 << 17
+QUEUE_PART, QUEUE_VERTICES = 16, 4096
+#: Entries of a frontier that one worker pushes by itself.
+SINGLE_ENTRIES = 512
+#: Entries of a frontier that is divided into equal parts; a larger one is handed out in chunks.
+DIVIDED_ENTRIES = 1 << 17
 #: Vertices of such a chunk.
 QUEUE_CHUNK = 256
-#: Fewest workers of a search, if there are as many.  ``w`` workers are worth their barriers if a level has so
-#: many times ``w * w`` entries: with more of them each has less to do, and more others to wait for.
-FEWEST_WORKERS, ENTRIES_WORTH = 8, 100
+#: Workers that a search gets, if there are as many, whatever its levels are.
+LEVEL_WORKERS = 8
+#: ``w`` workers are worth their barriers if a level has so many times ``w * w`` entries: with more of them
+#: each has less to do, and more others to wait for.
+WORKER_ENTRIES = 100
 #: Costs in nanoseconds, about: of an entry that is pushed, and of a vertex that it reaches; of an entry that
 #: is pushed to a bitmap, or tested by an unvisited vertex; of a vertex that is surveyed, or written from
 #: bitmaps.
@@ -92,7 +96,7 @@ class Frontier(NamedTuple):
 def new_memory(rows, n_workers):
     """The fields of a search from ``seen`` on, for so many workers or fewer, which clear them."""
     n, dtype = rows.n_vertices, rows.neighbours.dtype
-    words, capacity = (n + 63) // 64, max(n // QUEUED_PART, LEAST_QUEUED) + BATCH
+    words, capacity = (n + 63) // 64, max(n // QUEUE_PART, QUEUE_VERTICES) + BATCH
     return (
         np.empty(8 * words, np.uint8),
         np.empty((2 + n_workers, words), np.uint64),
@@ -200,7 +204,7 @@ def push_queued(first, end, level, counters, search, output):
 def push_step(worker, frontier, turn, search, output):
     """Push this worker's part of the frontier; if there are many entries, by chunks, and then other parts."""
     counters, shares = search.counters[turn % 3], search.shares[turn % 3]
-    if output.way == PUSH and frontier.entries <= MANY_ENTRIES:
+    if output.way == PUSH and frontier.entries <= DIVIDED_ENTRIES:
         first, end = part_of(worker, frontier.size)
         push_queued(first, end, frontier.level, counters, search, output)
         return
@@ -214,7 +218,7 @@ def push_step(worker, frontier, turn, search, output):
 def push_alone(worker, cutoff, turn, search, output):
     """Push what one worker has queued, level after level, while it is little."""
     counts = output.counts
-    while 0 < counts[TAIL] and counts[ENTRIES] <= FEW_ENTRIES and counts[LEVEL] < cutoff:
+    while 0 < counts[TAIL] and counts[ENTRIES] <= SINGLE_ENTRIES and counts[LEVEL] < cutoff:
         vertices, end = output.queue, unsigned(counts[TAIL])
         output = new_output(worker, PUSH, counts[LEVEL] + 1, turn, search)
         push(vertices, unsigned(0), end, search.rows, output)
@@ -269,7 +273,7 @@ def run(worker, search, known, level, cutoff):
         listing = frontier.lost > 0 if way != PULL else not surveyed
         if listing:
             step_by_blocks(CHUNKS, worker, turn, search, output)
-        elif way == PUSH and frontier.entries <= FEW_ENTRIES:
+        elif way == PUSH and frontier.entries <= SINGLE_ENTRIES:
             if worker.id == 0:
                 push_queued(np.int64(0), frontier.size, frontier.level, counters, search, output)
                 push_alone(worker, cutoff, turn + 1, search, output)
@@ -291,12 +295,12 @@ def workers_worth(adjacency, most, known, level):
     levels are small, and a few in a social network.  Thin graphs have a rule of their own.
     """
     half = int(np.searchsorted(known.values, level // 2, side="right"))
-    if most <= FEWEST_WORKERS or level < 2 or adjacency.is_thin:
+    if most <= LEVEL_WORKERS or level < 2 or adjacency.is_thin:
         return most
     dimension = max(math.log(len(known.values) / half) / math.log(level / (level // 2)), 1.0)
     n_levels = level * (adjacency.n_vertices / len(known.values)) ** (1 / dimension)
-    worth = math.isqrt(int(len(adjacency.neighbours) / n_levels / ENTRIES_WORTH))
-    return min(most, max(FEWEST_WORKERS, worth))
+    worth = math.isqrt(int(len(adjacency.neighbours) / n_levels / WORKER_ENTRIES))
+    return min(most, max(LEVEL_WORKERS, worth))
 
 
 def level_synchronous(adjacency, incoming, known, level, cutoff):

@@ -20,7 +20,7 @@ from edgewise.paths.local_search import search_nearby
 from edgewise.primitives import filled
 
 #: Entries per vertex from which on it pays to count the rows.
-DENSE = 4
+COUNTED_DEGREE = 4
 
 
 @compiled
@@ -63,7 +63,7 @@ def top_down_sequential(rows, sources, cutoff):
     none, n_entries = unreached(np.int32), len(rows.neighbours)
     distances = filled(rows.n_vertices, none, np.int32)
     queue = np.empty(rows.n_vertices + 1, rows.neighbours.dtype)
-    count_rows = int(rows.symmetric and n_entries >= DENSE * rows.n_vertices)
+    count_rows = int(rows.symmetric and n_entries >= COUNTED_DEGREE * rows.n_vertices)
     n_steps = rows.n_vertices + n_entries
     arguments = rows.offsets, rows.neighbours, distances, none, cutoff, queue, sources, count_rows
     search.with_steps(n_steps, *arguments)

@@ -31,10 +31,10 @@ from edgewise.paths.csr import unreached
 PUSH, BITMAP_PUSH, PULL = 0, 1, 2
 #: Vertices whose rows are gathered at once, and entries that are sifted at once.
 CHUNK, BATCH = 64, 512
-#: Rows longer than this are sifted in place; entries copied at a time.
-LONG, WIDTH = 40, 8
+#: Entries of a row that is gathered, while longer ones are sifted in place; and those copied at a time.
+GATHERED, WIDTH = 40, 8
 #: Entries of a worker's buffer, and of its numbers: two lists for spans and two for what is settled.
-BUFFER, NUMBERS = CHUNK * LONG + WIDTH, 2 * CHUNK + 2 * BATCH
+BUFFER, NUMBERS = CHUNK * GATHERED + WIDTH, 2 * CHUNK + 2 * BATCH
 #: Vertices of a block that one worker surveys, pulls or merges.
 BLOCK = 1 << 13
 #: Counts of a worker: vertices in its queue, vertices that were in it before it began anew, entries in the
@@ -97,7 +97,7 @@ def gather(count, neighbours, output):
     for item in range(count):
         start, length = numbers[item], numbers[unsigned(CHUNK) + item]
         end = start + length
-        if length > unsigned(LONG):
+        if length > unsigned(GATHERED):
             continue
         if end + unsigned(WIDTH) <= n_entries:
             at = fill
@@ -178,10 +178,10 @@ def push(vertices, first, end, rows, output):
         longest = read_spans(vertices, first, count, rows.offsets, numbers)
         fill = gather(count, neighbours, output)
         reach(output.buffer, unsigned(0), fill, rows.offsets, output)
-        if longest > unsigned(LONG):
+        if longest > unsigned(GATHERED):
             for item in range(count):
                 start, length = numbers[item], numbers[unsigned(CHUNK) + item]
-                if length > unsigned(LONG):
+                if length > unsigned(GATHERED):
                     reach(neighbours, start, start + length, rows.offsets, output)
         first += count
 

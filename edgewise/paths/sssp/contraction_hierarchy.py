@@ -100,8 +100,10 @@ class OfRound(NamedTuple):
 
 
 FACT, ALL, AT = Facts(0, 1, 2, 3), places(OfAll), places(OfRound)
-#: Words of the counters.
-COUNTERS = words(OfAll) + words(OfRound) * (ROUNDS + 1)
+#: Words of the counters of all rounds, which come first, and of those of a round.
+FIRST_WORDS, ROUND_WORDS = words(OfAll), words(OfRound)
+#: Words of all counters.
+COUNTERS = FIRST_WORDS + ROUND_WORDS * (ROUNDS + 1)
 
 
 class Remaining(NamedTuple):
@@ -154,7 +156,7 @@ class Round(NamedTuple):
 @device
 def round_after(turn, size):
     """The next round, in which so many vertices are left; it reads what this one has written."""
-    number, counters = turn.number + 1, turn.counters + words(OfRound)
+    number, counters = turn.number + 1, turn.counters + ROUND_WORDS
     return Round(number, size, counters, turn.next_vertices, turn.vertices, turn.next_entries, turn.entries)
 
 
@@ -342,7 +344,7 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
     copy_graph(worker, rows, remaining)
     barrier_wait(worker)
     size, n_entries, n_done, going = n, np.int64(len(rows.neighbours)), np.int64(0), max_rounds > 0
-    turn = Round(0, size, words(OfAll), 0, n, 0, capacity)
+    turn = Round(0, size, FIRST_WORDS, 0, n, 0, capacity)
     while going:
         choose(worker, remaining, turn, counts)
         barrier_wait(worker)

@@ -66,7 +66,7 @@ SPREAD_WIDTH, SPREAD_WORKERS, SPREAD_ITEMS = 8, 8, 1 << 15
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
 #: Chunks of the current bin, of all workers, that one of them processes alone while the others wait.
-ALONE_CHUNKS = 2
+SINGLE_CHUNKS = 2
 #: Parts of a chunk that are taken one by one, in a round of fewer vertices than this for each worker.
 PIECES, ROUND_VERTICES = 4, 4 * CHUNK
 #: Entries (and vertices) that a worker should process in a round; in a small graph, all workers together one
@@ -133,7 +133,7 @@ def publish(bins, current, processed, offers, worker):
     header[OFFER.bin] = OUT_OF_CHUNKS if bins.state[STATE.exhausted] else number
     header[OFFER.n_chunks], header[OFFER.taken], header[OFFER.processed] = count, 0, processed
     header[OFFER.next] = number
-    if 0 < count <= ALONE_CHUNKS and bins.state[STATE.overflow_min] > number:
+    if 0 < count <= SINGLE_CHUNKS and bins.state[STATE.overflow_min] > number:
         header[OFFER.next] = first_bin(bins, number + 1)
     return number, first, last
 
@@ -320,7 +320,7 @@ def process_alone(search, bound, settled):
         following = first_bin(bins, current)
         if following == current or bins.state[STATE.exhausted] or bins.state[STATE.overflow_min] == following:
             break
-        if not is_short(bins, following & (RING - 1), ALONE_CHUNKS):
+        if not is_short(bins, following & (RING - 1), SINGLE_CHUNKS):
             break
         if is_settled(query, settled, distances, following):
             break
@@ -373,7 +373,7 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers):
             bins.heads[current & (RING - 1)] = 0
         if not alone:
             span = span_of(span, now.processed, query, worker.count)
-        alone = worker.count == 1 or (now.size <= ALONE_CHUNKS * CHUNK and now.bound > current)
+        alone = worker.count == 1 or (now.size <= SINGLE_CHUNKS * CHUNK and now.bound > current)
         horizon = further(horizon, current + span)
         pieces = PIECES if not alone and now.size < ROUND_VERTICES * worker.count else 1
         search = Search(graph, distances, bins, query, current, current + span, horizon, alone, pieces)

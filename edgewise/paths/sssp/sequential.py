@@ -34,7 +34,7 @@ from edgewise.primitives import filled
 #: The threshold is so many times as far above the least distance of the pile as its mean is.
 REACH = 1.5
 #: Vertices of a pile that moves to the queue as a whole.
-FEW = 16
+WHOLE_PILE = 16
 #: Vertices of the queue by which rows are prefetched.
 AHEAD = 2
 #: Where a vertex is.
@@ -67,7 +67,7 @@ def threshold_of(distances, pending, size):
         least = min(least, distance if is_there else least)
         largest = max(largest, distance if is_there else largest)
         total += distance if is_there else 0.0
-    if kept <= FEW:
+    if kept <= WHOLE_PILE:
         return kept, largest
     return kept, max(least + (total / kept - least) * REACH, least)
 
