@@ -24,8 +24,7 @@ everything; a device has two streams, one for its work and one for copies to it.
 import numpy as np
 
 from edgewise.device import arrays, streams
-from edgewise.paths.apsp.floyd_warshall import MatrixMethod, copy_rows, fill
-from edgewise.paths.apsp.search import NegativeDiagonal, largest_of
+from edgewise.paths.apsp.search import MatrixMethod, NegativeDiagonal, copy_rows, fill, largest_of
 from edgewise.primitives.min_plus import TILE, Panel, min_plus, padded
 
 #: Tiles of pivots after which the host looks for negative cycles.
@@ -33,7 +32,7 @@ TURNS_PER_CHECK = 32
 
 
 def floyd_warshall(adjacency):
-    """Prepare the method on one GPU; see :class:`~edgewise.paths.apsp.floyd_warshall.MatrixMethod`."""
+    """Prepare the method on one GPU; see :class:`~edgewise.paths.apsp.search.MatrixMethod`."""
     n, stride, signed = adjacency.n_vertices, padded(adjacency.n_vertices), adjacency.spread.least < 0
     options = {"symmetric": adjacency.symmetric and not signed, "signed": signed}
     return MatrixMethod(adjacency, stride, lambda matrix: solve(matrix, n, stride, **options))
