@@ -152,9 +152,9 @@ def search(offsets, neighbours, weights, ends, limits, memory):
 def search_nearby(rows, sources, cutoff, targets=None):
     """Search on the host as far as the sparse set holds; weights are not negative, or there are none.
 
-    Returns the vertices that were met, with their distances, and ``None``; with targets, vertices further
-    away than the furthest of these are left out.  A search that was given up returns the distance up to which
-    it had come.  Without weights the vertices are in the order of their distances, and all up to that one.
+    Returns the vertices that were met, with their distances, which are final up to the furthest target, and
+    ``None``.  A search that was given up returns the distance up to which it had come.  Without weights the
+    vertices are in the order of their distances, and all up to that one.
     """
     dtype, targets = rows.weights.dtype, NO_TARGETS if targets is None else targets
     if len(sources) >= QUEUE_SIZE:
@@ -174,13 +174,7 @@ def search_nearby(rows, sources, cutoff, targets=None):
     if given_up < count:
         level = distances[given_up].item()
         count = int(np.searchsorted(distances[:count], level, side="right"))
-    vertices, distances = vertices[:count], distances[:count]
-    if level is None and len(targets):
-        is_target = np.isin(vertices, targets)
-        if is_target.sum() == len(targets):
-            near = distances <= distances[is_target].max()
-            vertices, distances = vertices[near], distances[near]
-    return SparseDistances(vertices.astype(np.int64), distances.copy()), level
+    return SparseDistances(vertices[:count].astype(np.int64), distances[:count].copy()), level
 
 
 def _numbers(rows):

@@ -29,6 +29,23 @@ class SparseDistances(NamedTuple):
     values: np.ndarray
 
 
+def up_to(targets, distances):
+    """Distances without those beyond the furthest of the targets, and whether all of these are reached."""
+    if isinstance(distances, SparseDistances):
+        vertices, values = distances
+        of_targets = values[np.isin(vertices, targets)]
+        if len(of_targets) < len(targets):
+            return distances, False
+        near = values <= of_targets.max()
+        return SparseDistances(vertices[near], values[near]), True
+    none = unreached(distances.dtype)
+    furthest = distances[arrays.move(targets, arrays.device_of(distances))].max().item()
+    if furthest == none:
+        return distances, False
+    distances[distances > furthest] = none
+    return distances, True
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Distances(Result):
     """Distances from a source, or from the nearest of several.

@@ -20,7 +20,7 @@ from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
-from edgewise.paths.result import Distances, SparseDistances
+from edgewise.paths.result import Distances, up_to
 
 __all__ = ["METHODS", "bfs", "has_path"]
 
@@ -156,25 +156,9 @@ def bfs(
             name = method
             seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, device, options)
     if targets is not None:
-        distances = _up_to(targets, distances)
+        distances, _ = up_to(targets, distances)
     facts = sources, False, rows, distances, cutoff, targets is not None
     return Distances(graph, name, seconds, *facts, devices=worker_names(device))
-
-
-def _up_to(targets, distances):
-    """Distances without those of vertices further away than all of the targets."""
-    if isinstance(distances, SparseDistances):
-        vertices, levels = distances
-        of_targets = levels[np.isin(vertices, targets)]
-        if len(of_targets) < len(targets):
-            return distances
-        near = levels <= of_targets.max()
-        return SparseDistances(vertices[near], levels[near])
-    none = unreached(np.int32)
-    furthest = distances[arrays.move(targets, arrays.device_of(distances))].max()
-    if furthest != none:
-        distances[distances > furthest] = none
-    return distances
 
 
 def _auto(rows, ends, cutoff, device):

@@ -21,10 +21,9 @@ from edgewise.errors import OptionError, argument
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.csr import unreached
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
-from edgewise.paths.result import Distances, SparseDistances
+from edgewise.paths.result import Distances, up_to
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import (
     edge_at,
@@ -33,7 +32,6 @@ from edgewise.paths.sssp.weights import (
     type_named,
     wider_than,
 )
-from edgewise.primitives import count
 from edgewise.weights import WeightOptions, takes_weight
 
 __all__ = ["METHODS", "shortest_paths"]
@@ -204,9 +202,12 @@ def _run(graph, rows, method, search):
     if method == "auto":
         name, found = _auto(rows, search)
     try:
-        distances, overflowed = (found, False) if found else _distances(METHODS[name], rows, search)
+        distances, overflowed = found or _distances(METHODS[name], rows, search)
     except NegativeCycle as cycle:
         raise cycle.named(graph) from None
+    if search.targets is not None:
+        distances, met = up_to(search.targets, distances)
+        overflowed = overflowed and not met  # only vertices beyond the targets have too large distances
     if overflowed:
         rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
         return _run(graph, rows, method, search)
@@ -230,25 +231,18 @@ def _auto(rows, search):
     if not rows.is_small:
         limit = limit_in(search.cutoff, rows.weights.dtype)
         nearby, given_up = search_nearby(rows, search.sources, limit, search.targets)
-        found = nearby if given_up is None else None
+        found = (nearby, False) if given_up is None else None
     return "near-far-sequential" if rows.is_small or found else "delta-stepping", found
 
 
 def _distances(method, rows, search):
-    """Distances, without those beyond the furthest target; whether one passed the end of its type."""
-    targets, options = search.targets, search.options
-    if method.stops_at_targets and targets is not None:
-        options = {**options, "targets": targets}
+    """Distances, at least up to the furthest target; whether one passed the end of its type."""
+    options = search.options
+    if method.stops_at_targets and search.targets is not None:
+        options = {**options, "targets": search.targets}
     limit = limit_in(search.cutoff, rows.weights.dtype)
     with np.errstate(over="ignore"):
-        distances, overflowed = method.run(rows, search.sources, limit, **options)
-    if targets is None or isinstance(distances, SparseDistances):
-        return distances, overflowed
-    none, furthest = unreached(distances.dtype), distances[arrays.move(targets, arrays.device_of(distances))]
-    if not count(furthest == none):
-        overflowed = False  # only vertices beyond the targets have too large distances
-        distances[distances > furthest.max()] = none
-    return distances, overflowed
+        return method.run(rows, search.sources, limit, **options)
 
 
 def _check_negative(graph, method, least, search):
