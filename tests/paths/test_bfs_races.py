@@ -76,8 +76,8 @@ def settle_by_bits(first, end, offsets, output):
             distances[vertex] = output.distance
             queue[tail] = vertex
             tail += np.uint64(1)
-            output.counts[steps.ENTRIES] += offsets[vertex + 1] - offsets[vertex]
-    output.counts[steps.TAIL] = tail
+            output.counts[steps.COUNT.entries] += offsets[vertex + 1] - offsets[vertex]
+    output.counts[steps.COUNT.tail] = tail
 
 
 def test_the_planted_race_is_caught():

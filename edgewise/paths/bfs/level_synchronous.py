@@ -24,14 +24,11 @@ from edgewise.paths.bfs.steps import (
     BITMAP_PUSH,
     BLOCK,
     BUFFER,
-    ENTRIES,
-    LEVEL,
-    LOST,
+    COUNT,
     NONE,
     NUMBERS,
     PULL,
     PUSH,
-    TAIL,
     Output,
     pull,
     push,
@@ -60,8 +57,20 @@ WORKER_ENTRIES = 100
 #: is pushed to a bitmap, or tested by an unvisited vertex; of a vertex that is surveyed, or written from
 #: bitmaps.
 PUSH_COST, REACH_COST, BIT_COST, TEST_COST, SURVEY_COST, WRITE_COST = 3, 9, 4, 4, 1, 2
-#: Counters of a turn: lines of so many words, three that all workers share and then one of each worker.
-LINE, CHUNKS, BLOCKS, N_UNVISITED, OF_WORKERS = 16, 0, 1, 2, 3
+#: Words of a line of counters.
+LINE = 16
+
+
+class Lines(NamedTuple):
+    """Lines of counters of a turn."""
+
+    chunks: int
+    blocks: int
+    unvisited: int  # number of unvisited vertices
+    workers: int  # the first of a line for each worker; see Counts
+
+
+AT = Lines(0, 1, 2, 3)
 
 
 class Search(NamedTuple):
@@ -74,7 +83,7 @@ class Search(NamedTuple):
     rows: Any  # CSR, without weights
     incoming: Any  # CSR; empty where steps must not pull
     distances: Any  # (n,) int32 array
-    counters: Any  # (3, OF_WORKERS + n_workers, LINE) int64 array
+    counters: Any  # (3, AT.workers + n_workers, LINE) int64 array
     shares: Any  # (3, n_workers * STRIDE) int64 array: counters of chunks, see edgewise.device.shares
     seen: Any  # (8 * words,) uint8 array; see Output
     bitmaps: Any  # (2 + n_workers, words) uint64 array: vertices at even levels, at odd ones, the workers'
@@ -109,7 +118,7 @@ def new_memory(rows, n_workers):
 
 def new_search(rows, incoming, n_workers, memory):
     """The state of a search."""
-    counters = np.zeros((3, OF_WORKERS + n_workers, LINE), np.int64)
+    counters = np.zeros((3, AT.workers + n_workers, LINE), np.int64)
     shares = np.zeros((3, n_workers * STRIDE), np.int64)
     return Search(rows, incoming, np.empty(rows.n_vertices, np.int32), counters, shares, *memory)
 
@@ -117,9 +126,9 @@ def new_search(rows, incoming, n_workers, memory):
 @device
 def new_output(worker, way, level, turn, search):
     """Return the empty output of a worker for the vertices at ``level``, the frontier of ``turn``."""
-    counts = search.counters[turn % 3, OF_WORKERS + worker.id]
-    counts[TAIL] = counts[LOST] = counts[ENTRIES] = 0
-    counts[LEVEL] = level
+    counts = search.counters[turn % 3, AT.workers + worker.id]
+    counts[COUNT.tail] = counts[COUNT.lost] = counts[COUNT.entries] = 0
+    counts[COUNT.level] = level
     own = search.queues[level & 1, worker.id], counts, search.buffers[worker.id], search.numbers[worker.id]
     return Output(way, np.int32(level), search.seen, search.distances, *own, search.bitmaps[2 + worker.id])
 
@@ -151,8 +160,8 @@ def begin(worker, known, level, search):
             seen[vertex >> 3] |= np.uint8(1 << (vertex & 7))
             if known.values[item] == level:
                 output.queue[tail_of(output, 1)] = vertex
-                output.counts[TAIL] += 1
-                output.counts[ENTRIES] += search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
+                output.counts[COUNT.tail] += 1
+                output.counts[COUNT.entries] += search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
     barrier_wait(worker)
 
 
@@ -160,10 +169,10 @@ def begin(worker, known, level, search):
 def frontier_at(counters):
     """The frontier of a turn by its counters."""
     size = lost = entries = np.int64(0)
-    for line in range(OF_WORKERS, len(counters)):
-        size, lost = size + counters[line, TAIL], lost + counters[line, LOST]
-        entries += counters[line, ENTRIES]
-    return Frontier(counters[OF_WORKERS, LEVEL], size, lost, entries)
+    for line in range(AT.workers, len(counters)):
+        size, lost = size + counters[line, COUNT.tail], lost + counters[line, COUNT.lost]
+        entries += counters[line, COUNT.entries]
+    return Frontier(counters[AT.workers, COUNT.level], size, lost, entries)
 
 
 @device
@@ -191,8 +200,8 @@ def cheapest(frontier, reached, surveyed, n_unvisited, entries_left, search):
 @device
 def push_queued(first, end, level, counters, search, output):
     """Push the vertices ``first`` to ``end`` of the frontier, counted through all workers' queues."""
-    for worker_id in range(len(counters) - OF_WORKERS):
-        size = counters[OF_WORKERS + worker_id, TAIL]
+    for worker_id in range(len(counters) - AT.workers):
+        size = counters[AT.workers + worker_id, COUNT.tail]
         low, high = max(first, 0), min(end, size)
         if low < high:
             queue = search.queues[level & 1, worker_id]
@@ -218,9 +227,9 @@ def push_step(worker, frontier, turn, search, output):
 def push_alone(worker, cutoff, turn, search, output):
     """Push what one worker has queued, level after level, while it is little."""
     counts = output.counts
-    while 0 < counts[TAIL] and counts[ENTRIES] <= SINGLE_ENTRIES and counts[LEVEL] < cutoff:
-        vertices, end = output.queue, unsigned(counts[TAIL])
-        output = new_output(worker, PUSH, counts[LEVEL] + 1, turn, search)
+    while 0 < counts[COUNT.tail] and counts[COUNT.entries] <= SINGLE_ENTRIES and counts[COUNT.level] < cutoff:
+        vertices, end = output.queue, unsigned(counts[COUNT.tail])
+        output = new_output(worker, PUSH, counts[COUNT.level] + 1, turn, search)
         push(vertices, unsigned(0), end, search.rows, output)
 
 
@@ -231,7 +240,7 @@ def step_by_blocks(which, worker, turn, search, output):
     block = fetch_add(counter, 0, 1)
     while block < len(search.lists):
         vertices = search.lists[block]
-        if which == CHUNKS:
+        if which == AT.chunks:
             survey(block, level, NONE if output.way == PULL else level, search)
             if output.way != PULL:
                 end = unsigned(1) + unsigned(vertices[0])
@@ -242,8 +251,8 @@ def step_by_blocks(which, worker, turn, search, output):
             write_block(block, worker.count, search, output)
         n_unvisited += np.int64(vertices[0])
         block = fetch_add(counter, 0, 1)
-    if which == BLOCKS:
-        fetch_add(search.counters[(turn + 1) % 3, N_UNVISITED], 0, n_unvisited)
+    if which == AT.blocks:
+        fetch_add(search.counters[(turn + 1) % 3, AT.unvisited], 0, n_unvisited)
 
 
 @parallel_region
@@ -259,20 +268,20 @@ def run(worker, search, known, level, cutoff):
             break
         n_unvisited -= frontier.size + frontier.lost
         surveyed = way != PUSH
-        waiting = counters[N_UNVISITED, 0] if surveyed else n_unvisited
+        waiting = counters[AT.unvisited, 0] if surveyed else n_unvisited
         reached = min((frontier.size + frontier.lost) / entries_before, 1.0)
         way = cheapest(frontier, reached, surveyed, waiting, entries_left, search)
         entries_left -= frontier.entries
         entries_before = max(frontier.entries, np.int64(1))
         if worker.id == 0:  # cleared two turns ahead: other workers may add to the next turn's already
-            for line in range(OF_WORKERS):
+            for line in range(AT.workers):
                 search.counters[(turn + 2) % 3, line, 0] = 0
             for worker_id in range(worker.count):
                 search.shares[(turn + 2) % 3, worker_id * STRIDE] = 0
         output = new_output(worker, way, frontier.level + 1, turn + 1, search)
         listing = frontier.lost > 0 if way != PULL else not surveyed
         if listing:
-            step_by_blocks(CHUNKS, worker, turn, search, output)
+            step_by_blocks(AT.chunks, worker, turn, search, output)
         elif way == PUSH and frontier.entries <= SINGLE_ENTRIES:
             if worker.id == 0:
                 push_queued(np.int64(0), frontier.size, frontier.level, counters, search, output)
@@ -282,7 +291,7 @@ def run(worker, search, known, level, cutoff):
         if way != PUSH:
             if way == BITMAP_PUSH or listing:
                 barrier_wait(worker)
-            step_by_blocks(BLOCKS, worker, turn, search, output)
+            step_by_blocks(AT.blocks, worker, turn, search, output)
         barrier_wait(worker)
         turn += 1
 

@@ -37,13 +37,22 @@ GATHERED, WIDTH = 40, 8
 BUFFER, NUMBERS = CHUNK * GATHERED + WIDTH, 2 * CHUNK + 2 * BATCH
 #: Vertices of a block that one worker surveys, pulls or merges.
 BLOCK = 1 << 13
-#: Counts of a worker: vertices in its queue, vertices that were in it before it began anew, entries in the
-#: rows of all these, and their level.
-TAIL, LOST, ENTRIES, LEVEL = 0, 1, 2, 3
 #: The distance of vertices that are not reached.
 NONE = np.int32(unreached(np.int32))
 
 unsigned = np.uint64  # an index of this type is not tested for being negative
+
+
+class Counts(NamedTuple):
+    """Counts of a worker."""
+
+    tail: int  # vertices in its queue
+    lost: int  # vertices that were in it before it began anew
+    entries: int  # entries in the rows of all these
+    level: int  # their level
+
+
+COUNT = Counts(0, 1, 2, 3)
 
 
 class Output(NamedTuple):
@@ -60,7 +69,7 @@ class Output(NamedTuple):
     seen: Any  # (8 * words,) uint8 array, a bit for each vertex
     distances: Any  # (n,) int32 array
     queue: Any  # (capacity,) index array of the vertices that are reached
-    counts: Any  # (LINE,) int64 array: TAIL, LOST, ENTRIES and LEVEL
+    counts: Any  # (LINE,) int64 array: see Counts
     buffer: Any  # (BUFFER,) index array
     numbers: Any  # (NUMBERS,) uint64 array
     bitmap: Any  # (words,) uint64 array, a bit for each vertex; clear between steps
@@ -70,9 +79,9 @@ class Output(NamedTuple):
 def tail_of(output, margin):
     """Return the length of the queue, which has room for ``margin`` more vertices."""
     counts = output.counts
-    if counts[TAIL] + margin > len(output.queue):
-        counts[LOST], counts[TAIL] = counts[LOST] + counts[TAIL], 0
-    return unsigned(counts[TAIL])
+    if counts[COUNT.tail] + margin > len(output.queue):
+        counts[COUNT.lost], counts[COUNT.tail] = counts[COUNT.lost] + counts[COUNT.tail], 0
+    return unsigned(counts[COUNT.tail])
 
 
 @device
@@ -149,8 +158,8 @@ def settle(first, end, offsets, output):
         queue[tail] = vertex
         tail += unsigned(new)
         entries += numbers[degrees + item] * unsigned(new)
-    output.counts[TAIL] = np.int64(tail)
-    output.counts[ENTRIES] += np.int64(entries)
+    output.counts[COUNT.tail] = np.int64(tail)
+    output.counts[COUNT.entries] += np.int64(entries)
 
 
 @device
@@ -281,8 +290,8 @@ def pull(block, search, output):
             queue[tail] = vertex
             tail += unsigned(1)
             entries += unsigned(offsets[vertex + 1]) - unsigned(offsets[vertex])
-        output.counts[TAIL] = np.int64(tail)
-        output.counts[ENTRIES] += np.int64(entries)
+        output.counts[COUNT.tail] = np.int64(tail)
+        output.counts[COUNT.entries] += np.int64(entries)
         first += count
     vertices[0] = kept - unsigned(1)
 
@@ -312,8 +321,8 @@ def write_block(block, n_workers, search, output):
             unvisited[rest] = vertex
             rest += is_open ^ new
             entries += (unsigned(offsets[vertex + unsigned(1)]) - unsigned(offsets[vertex])) * new
-        output.counts[TAIL] = np.int64(tail)
-        output.counts[ENTRIES] += np.int64(entries)
+        output.counts[COUNT.tail] = np.int64(tail)
+        output.counts[COUNT.entries] += np.int64(entries)
         following[word] = fresh
         for byte in range(unsigned(8)):
             seen[unsigned(8) * word + byte] |= np.uint8((fresh >> unsigned(8 * byte)) & unsigned(255))

@@ -414,8 +414,6 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     rows.keep("delta-stepping", n_workers, bins, offers)
     if none != unreached(dtype):
         distances[distances == none] = unreached(dtype)
-    if len(targets) and (distances[targets] != unreached(dtype)).all():
-        return distances, False
     return distances, past_the_end(rows, distances, cutoff, (int(states[:, STATE.last].max()) + 2) / scale)
 
 

@@ -51,6 +51,4 @@ def dijkstra(rows, sources, cutoff, targets=None):
     capacity = len(rows.weights) + len(sources)
     heap = Heap(np.empty(capacity, dtype), np.empty(capacity, np.int64))
     settle(rows.outgoing, distances, sources, targets, is_target, cutoff, heap)
-    if len(targets) and (distances[targets] != unreached(dtype)).all():
-        return distances, False
     return distances, past_the_end(rows, distances, cutoff)
