@@ -20,9 +20,9 @@ from edgewise.paths.bfs import METHODS, bfs
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.result import Distances, SparseDistances
-from edgewise.paths.verification import oracle
 from tests.conftest import engine
 from tests.paths.names import LARGE, method_named, takes
+from tests.paths.oracle import oracle
 from tests.zoo import ZOO
 
 level_synchronous = import_module("edgewise.paths.bfs.level_synchronous")

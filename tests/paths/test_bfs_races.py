@@ -10,8 +10,8 @@ from edgewise.device import Worker
 from edgewise.paths.bfs import steps
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances
-from edgewise.paths.verification import oracle
 from tests import jitter
+from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.level_synchronous")
 pytestmark = pytest.mark.interpreter

@@ -11,8 +11,8 @@ from edgewise.device import BlockWorker
 from edgewise.device.target import SIMULATED
 from edgewise.paths.block_queues import WORDS_WITH_SPANS
 from edgewise.paths.csr import CSR
-from edgewise.paths.verification import oracle
 from tests import jitter
+from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.cooperative")
 NONE = driver.unreached(np.int32)

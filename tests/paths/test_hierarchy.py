@@ -13,8 +13,8 @@ from edgewise.errors import OptionError
 from edgewise.paths.block_queues import WORDS
 from edgewise.paths.csr import CSR, adjacency_of, unreached
 from edgewise.paths.sssp.weights import rows_in
-from edgewise.paths.verification import oracle
 from tests import jitter
+from tests.paths.oracle import oracle
 from tests.zoo import ZOO
 
 hierarchies = import_module("edgewise.paths.sssp.contraction_hierarchy")

@@ -8,9 +8,9 @@ import pytest
 from edgewise.device import BlockWorker, Worker
 from edgewise.paths.block_queues import WORDS as SHARED
 from edgewise.paths.csr import CSR, unreached
-from edgewise.paths.verification import oracle
 from edgewise.primitives.rounds import set_of
 from tests import jitter
+from tests.paths.oracle import oracle
 
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
