@@ -92,7 +92,7 @@ METHODS = {
         "Manne & Patwary 2009",
     ),
     "rem-edge-sample": read_edges(
-        Driver("edgewise.components.edge_lists:rem_edge_sample"),
+        Driver("edgewise.components.sampling:rem_edge_sample"),
         "Rem by plain writes on a sample, then skip the giant",
         "after Sutton et al. 2018",
     ),
@@ -114,12 +114,12 @@ METHODS = {
         baseline=True,
     ),
     "hang-rem": read_edges(
-        Driver("edgewise.components.hang_rem:hang_rem"),
+        Driver("edgewise.components.edge_samples:hang_rem"),
         "hang below a smaller neighbour, then Rem",
         "after Groute, 2017",
     ),
     "hook-rem": read_edges(
-        Driver("edgewise.components.hook_rem:hook_rem"),
+        Driver("edgewise.components.hook:hook_rem"),
         "rounds of plain hooks, then Rem, also in segments",
         "Hellås 2018, 6.3.1",
         options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
@@ -149,7 +149,7 @@ METHODS = {
         "ECL-CC, 2018",
     ),
     "ecl-pairs": read_rows(
-        Driver("edgewise.components.pairs_of_rows:ecl_pairs"),
+        Driver("edgewise.components.ecl_cc:ecl_pairs"),
         "the same, the other edges as a list fetched ahead",
         "after ECL-CC",
     ),

@@ -8,6 +8,11 @@ joins what is not in one tree.
 *Hanging* writes the smaller endpoint over the parent of the larger one, and reads nothing first.  *Hooking*
 writes the smaller of two roots over the parent of the larger one (Hellås 2018, Hook-non-atomic); if the least
 of all writes to a root wins, few rounds leave one giant tree.
+
+``hang-rem`` is for lists whose ids, or whose order, are local: there the trees of two plain rounds are nearly
+the components, and Rem's algorithm finds few edges whose ends have different parents.  Half of the edges of a
+geometric graph hang nearly as many vertices as all of them, so of a list with many edges for each vertex a
+part is hung and another part hooked.
 """
 
 from typing import NamedTuple
@@ -24,7 +29,7 @@ class Sample(NamedTuple):
     """Blocks of edges at equal distances: block ``b`` begins at edge ``b * step + shift``.
 
     Both are multiples of BLOCK.  Blocks that begin elsewhere touch two lines of memory for each of theirs,
-    which cost a geometric graph a fifth of the time of :mod:`~edgewise.components.hang_rem`.
+    which cost a geometric graph a fifth of the time of ``hang-rem``.
     """
 
     step: int
@@ -107,4 +112,16 @@ def join_samples(plan, vertices, sources, targets):
             sample = Sample(every * BLOCK, shift * BLOCK)
             join(n_blocks * BLOCK, sample, parent, sources, targets)
             compress(vertices, parent)
+    return parent
+
+
+#: The sample of ``hang-rem``: about how many edges for each vertex are hung, and how many are hooked.
+PLAN = ((hang, 4), (hook, 2))
+
+
+def hang_rem(vertices, sources, targets):
+    """Two rounds of plain writes, then Rem."""
+    parent = join_samples(PLAN, vertices, sources, targets)
+    unite_unequal(len(sources), parent, sources, targets)
+    compress(vertices, parent)
     return parent

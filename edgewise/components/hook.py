@@ -1,4 +1,4 @@
-"""Hook and compress, as Groute does it: Hellås (2018), Algorithms 3 to 7.
+"""Hook and compress, as Groute does it: Hellås (2018), Algorithms 3 to 7; alone, and before Rem's algorithm.
 
 A few rounds of *Hook-non-atomic* write the smaller parent over the larger without synchronisation; writes may
 be lost, and the next pass joins the edges again.  *Hook-atomic* then joins every edge with
@@ -7,12 +7,17 @@ largest vertex that has an edge.
 
 A lost write loses no more than its own edge as long as every written vertex is the root of a star or of a
 single vertex; this holds because every round starts from compressed trees.
+
+Rounds of Hook-non-atomic before Rem's algorithm help on street networks and on no other graphs of the thesis
+(section 6.3.1).  The cause is the order of the ids: where neighbours have close numbers, plain writes and one
+compression build nearly the whole forest; the same networks with random ids become slower.  Compression
+between the segments in which edges reach a GPU does not pay (section 6.3.2).  Both methods are baselines:
+``hang-rem`` (:mod:`~edgewise.components.edge_samples`) hooks a part of the edges and is faster.
 """
 
+from edgewise.components.rem import unite_all
 from edgewise.components.trees import compress, singletons
 from edgewise.device import cas, device, each
-
-ITERATIONS = 1
 
 
 @each
@@ -43,7 +48,7 @@ def hook_atomic(edge, parent, sources, targets):
     hook_up(parent, sources[edge], targets[edge])
 
 
-def hook(vertices, sources, targets, iterations=ITERATIONS):
+def hook(vertices, sources, targets, iterations=1):
     """``iterations`` rounds of Hook-non-atomic, then Hook-atomic."""
     n_edges = len(sources)
     parent = singletons(vertices, sources)
@@ -52,5 +57,25 @@ def hook(vertices, sources, targets, iterations=ITERATIONS):
         hook_non_atomic(n_edges, parent, sources, targets)
         compress(bound, parent)
     hook_atomic(n_edges, parent, sources, targets)
+    compress(vertices, parent)
+    return parent
+
+
+def hook_rem(vertices, sources, targets, iterations=1, segments=1, compress_between=0):
+    """Rem on edges in several ``segments``, each after ``iterations`` rounds of Hook-non-atomic and Compress.
+
+    ``compress_between`` compresses between the segments also where there are no rounds.
+    """
+    parent = singletons(vertices, sources)
+    edges, segments = len(sources), max(segments, 1)
+    for segment in range(segments):
+        part = slice(segment * edges // segments, (segment + 1) * edges // segments)
+        if segment and (compress_between or iterations):  # plain hooks are correct on stars only
+            compress(vertices, parent)
+        endpoints = sources[part], targets[part]
+        for _ in range(iterations):
+            hook_non_atomic(len(endpoints[0]), parent, *endpoints)
+            compress(vertices, parent)
+        unite_all(parent, *endpoints)
     compress(vertices, parent)
     return parent

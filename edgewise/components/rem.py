@@ -82,13 +82,13 @@ def unite_scattered(edge, parent, sources, targets):
 
 @partial(each, ascending=True)
 def unite_dense(edge, parent, sources, targets):
-    """The same for dense lists, where two reads often spare an atomic operation; ids are close."""
+    """Join one edge of a dense list on the CPU: two reads often spare an atomic operation; ids are close."""
     union_or_shorten(parent, sources[edge], targets[edge])
 
 
 @partial(each, ascending=True)
 def unite_dense_scattered(edge, parent, sources, targets):
-    """The same where ids are scattered."""
+    """Join one edge of a dense list on the CPU, where ids are scattered."""
     fetch_later(edge, parent, sources, targets)
     union_or_shorten(parent, sources[edge], targets[edge])
 
@@ -133,7 +133,7 @@ def splice(parent, one, other):
 
 @device
 def shorten_and_splice(parent, one, other):
-    """The same by way of the grandparents, which are equal for most edges of a dense list in random order."""
+    """Splice two vertices by their grandparents, which most edges of a dense list in random order share."""
     above_one, above_other = parent[one], parent[other]
     if above_one != above_other:
         above_one, above_other = parent[above_one], parent[above_other]
@@ -168,7 +168,7 @@ def label_all(parent, sources, targets):
 
 @compiled
 def label_dense(parent, sources, targets):
-    """The same for a dense list."""
+    """Label a dense list, edge after edge, by way of the grandparents."""
     make_roots(parent)
     for edge in range(np.uint64(len(sources))):
         shorten_and_splice(parent, sources[edge], targets[edge])

@@ -17,15 +17,25 @@ ids they are several times slower than Rem's algorithm.
 *Rem without atomics.*  Sequential Rem is twice as fast as the parallel one on the same core, since a
 compare-and-swap stops the processor from executing ahead.  All threads at once therefore join the first
 neighbours of each vertex by it.
+
+*Edge lists* (``rem-edge-sample``), dense and in random order.  The sample are runs of edges, joined in the
+same way.  A byte for every vertex then says whether it is in the giant component; those of a million vertices
+fit into the second cache of a core.  Testing the endpoints of all edges takes little longer than reading
+them. Edges with an endpoint outside are joined with compare-and-swap, which also restores the connections
+that were lost.  If one endpoint is in the giant, the other is from then on, too, and its further edges are
+skipped.  A list that is ordered by an endpoint does without: there Rem's algorithm finds the parents of one
+endpoint in a register and those of the other one mostly in a cache.
 """
+
+from functools import partial
 
 import numpy as np
 
 from edgewise import tuning
 from edgewise.components.ecl_cc import hang_below_first
 from edgewise.components.edge_order import PROBES, are_far_apart
-from edgewise.components.long_rows import BLOCKS, list_row, new_list
-from edgewise.components.rem import splice, union
+from edgewise.components.rem import shorten_and_splice, splice, union
+from edgewise.components.symmetric_csr import BLOCKS, list_row, new_list
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, device, each, each_row
 from edgewise.device.prefetch import prefetch
@@ -35,6 +45,10 @@ from edgewise.primitives.vote import LABEL, VOTERS, vote
 ROUNDS = 2
 #: How many rows ahead a row is fetched on the CPU, and the parents of its first neighbours.
 ROWS_AHEAD, PARENTS_AHEAD = 64, 24
+#: Edges of a sample for each vertex, but at most every third edge.
+SAMPLED = 2
+#: Consecutive edges that a sample takes together.
+RUN = 16
 
 
 @each
@@ -166,7 +180,7 @@ def splice_close(vertex, parent, offsets, neighbours, rounds):
 
 @each
 def splice_scattered(vertex, parent, offsets, neighbours, rounds):
-    """The same where ids are scattered: the parents of two neighbours of a later vertex are fetched, too."""
+    """Join ``vertex`` with its first neighbours, whose ids are scattered: parents are fetched as well."""
     last = len(neighbours) - 1
     prefetch(neighbours, offsets[min(vertex + ROWS_AHEAD, len(parent))])
     soon = offsets[min(vertex + PARENTS_AHEAD, len(parent))]
@@ -192,3 +206,49 @@ def rem_sample(vertices, csr, rounds=ROUNDS):
     compress(vertices, parent)
     finish_outside(vertices, parent, csr)
     return parent
+
+
+@partial(each, ascending=True)
+def splice_run(run, parent, sources, targets, stride):
+    """Join a run of edges by plain writes, and fetch the parents of later ones."""
+    first = run * stride
+    later = first + stride
+    for edge in range(later, min(later + RUN, len(sources))):
+        prefetch(parent, sources[edge])
+        prefetch(parent, targets[edge])
+    for edge in range(first, min(first + RUN, len(sources))):
+        shorten_and_splice(parent, sources[edge], targets[edge])
+
+
+@each
+def mark_giant(vertex, parent, winner, inside):
+    """Mark a vertex that is in the giant component."""
+    inside[vertex] = np.int64(parent[vertex]) == winner[0] & LABEL
+
+
+@partial(each, ascending=True)
+def unite_outside(edge, parent, sources, targets, inside):
+    """Join the endpoints of an edge unless both are in the giant component; if one is, mark the other."""
+    source, target = sources[edge], targets[edge]
+    if inside[source] & inside[target] == 0:
+        union(parent, source, target)
+        if inside[source] != 0:
+            inside[target] = 1
+        elif inside[target] != 0:
+            inside[source] = 1
+
+
+def rem_edge_sample(vertices, sources, targets):
+    """Rem by plain writes on a sample of the edges, then on those outside the giant component."""
+    where = arrays.device_of(sources)
+    sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
+    parent, edges = singletons(vertices, sources), len(sources)
+    stride = RUN * max(edges // max(SAMPLED * vertices, 1), 3)
+    splice_run(-(-edges // stride), parent, sources, targets, stride)
+    compress(vertices, parent)
+    winner, inside = np.zeros(1, np.int64), np.empty(vertices, np.uint8)
+    vote(VOTERS if vertices else 0, parent, vertices, winner)
+    mark_giant(vertices, parent, winner, inside)
+    unite_outside(edges, parent, sources, targets, inside)
+    compress(vertices, parent)
+    return arrays.move(parent, where)

@@ -4,17 +4,28 @@ On a GPU a thread, a warp or a block reads a row.  A group of threads that is wi
 its row leaves lanes idle; one that is narrower reads memory piecemeal and delays its neighbours.  Rows are
 therefore sorted into bins by length.  A nearly empty bin is joined to the next wider one, since every further
 bin costs a launch and takes rows out of their order.
+
+Methods that join edges list rows too long for one thread in the pass that meets them, and blocks join these
+in the next.  A thread joins a vertex with a neighbour in about a microsecond, because it waits for their
+parents, so that a row of a thousand entries would take longer than a whole graph without such rows.  Which
+rows matter is known only when they are met: few vertices with long rows are outside the giant component, say.
+The list stays on the device, and its first :data:`BLOCKS` rows begin at once, however long it is.
 """
 
 from typing import Any, NamedTuple
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays
+from edgewise.device import arrays, device
+from edgewise.device.warps import warp_aggregated_add
 from edgewise.primitives import count
 
-#: A GPU gives a row longer than this to a block instead of a thread; and a length that no row has.
-MAX_ROW, LONGEST = 64, 1 << 62
-#: Longest rows for a thread and for a warp.
+#: A length that no row has.
+LONGEST = 1 << 62
+#: Entries of the longest row that one thread of a GPU joins.
+MAX_ROW = 64
+#: Blocks that go through a list of long rows: about as many as run at once on a large GPU.
+BLOCKS = 1024
+#: Entries of the longest row that a thread reads, and that a warp reads, where rows are sorted into bins.
 MAX_THREAD_ROW, MAX_WARP_ROW = 32, 1024
 #: A bin with fewer rows than this share of those in wider bins is joined to the next wider bin.
 NEARLY_EMPTY = 1 / 16
@@ -84,3 +95,18 @@ def _make_symmetric_csr(graph):
         else:
             offsets, neighbours = graph.offsets, graph.neighbours
         return SymmetricCSR(offsets, neighbours, LONGEST if graph.device == "cpu" else MAX_ROW)
+
+
+def new_list(csr):
+    """Room for all long rows of a graph: an index array, and the number of blocks that go through it.
+
+    They are not counted: each of them has more than ``max_row`` of the entries.
+    """
+    most = len(csr.neighbours) // (csr.max_row + 1)
+    return arrays.empty(most, csr.neighbours.dtype, arrays.device_of(csr.offsets)), min(BLOCKS, most)
+
+
+@device
+def list_row(vertex, listed, counts, which):
+    """Append a vertex to a list, whose length is ``counts[which]``."""
+    listed[warp_aggregated_add(counts, which)] = vertex

@@ -7,19 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from edgewise.components import edge_lists, naming, pairs_of_rows, threshold_result
+from edgewise.components import naming, threshold_result
 from edgewise.components.edge_samples import hang
 from edgewise.components.hook import hook_up
-from edgewise.components.long_rows import list_row
 from edgewise.components.rem import shorten_and_splice, union_or_shorten
 from edgewise.components.rem import union as rem_union
+from edgewise.components.symmetric_csr import list_row
 from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.ingest.string_order import strings_of
 from edgewise.streams import contraction
 from tests import jitter
 
-rem_ranges = import_module("edgewise.components.rem_ranges")
+ecl_cc, rem_ranges, sampling = (
+    import_module(f"edgewise.components.{name}") for name in ("ecl_cc", "rem_ranges", "sampling")
+)
 pytestmark = pytest.mark.interpreter
 SEEDS = range(150)
 SOURCES, TARGETS = np.array([4, 4, 3, 5, 1, 5, 2]), np.array([3, 2, 5, 1, 4, 0, 6])
@@ -185,9 +187,9 @@ def in_chunks(seed, **replaced):
     """Labels of FORK by chunks of one vertex."""
     offsets, neighbours, _ = rows_from_edges(7, *FORK, True)
     listed = np.zeros((2, len(neighbours) + 7), int)
-    pairs = pairs_of_rows.Pairs(1, np.zeros(7, np.int64), *listed)
+    pairs = ecl_cc.Pairs(1, np.zeros(7, np.int64), *listed)
     hang, join = (
-        jitter.jittery(getattr(pairs_of_rows, name).body, **replaced) for name in ("hang_chunk", "join_pairs")
+        jitter.jittery(getattr(ecl_cc, name).body, **replaced) for name in ("hang_chunk", "join_pairs")
     )
     unwritten = np.full(7, 99)  # a chunk uses no parent that it has not written
     hung = each_index(hang, 7, offsets, neighbours, pairs)
@@ -199,7 +201,7 @@ def outside_the_giant(seed, **replaced):
     scheduler = jitter.Scheduler(seed)
     arrays = np.array([0, 0, 2, 3, 4, 5, 6]), np.arange(7) < 2
     parent, marks = (jitter.Jittery(values, scheduler) for values in arrays)
-    join = jitter.jittery(edge_lists.unite_outside.body, **replaced)
+    join = jitter.jittery(sampling.unite_outside.body, **replaced)
 
     def thread(number):
         for edge in range(2 * number, 2 * number + 2):
