@@ -79,7 +79,7 @@ def verify_on_gpu(graph, forest):
 
     import edgewise as ew
     from edgewise.device import arrays
-    from edgewise.forest.union_tree import NEVER, UnionTree, find_joining_merges, union_tree
+    from edgewise.forest.verification import NEVER, UnionTree, find_joining_merges, union_tree
 
     edges, weights = forest.edges, forest.weights
     ranked = edges[cupy.lexsort(cupy.stack([edges, weights.astype(np.int64)]))]

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OutOfMemoryError, argument
 from edgewise.forest.filter import Entries, are_ascending
@@ -36,9 +37,6 @@ from edgewise.weights import SIMILARITY, WeightOptions, takes_weight
 from edgewise.workers import device_team
 
 __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
-
-#: Threads and entries from which on Boruvka's algorithm is the faster one on the CPU (bench/notes/forest.md).
-MANY_THREADS, MANY_ENTRIES = 8, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -214,10 +212,15 @@ def _solve_by_shares(graph, method, maximum, team):
     return SpanningForest(graph, name, seconds, positions, labels, maximum, devices=team.names)
 
 
-def choose(device, n_entries=MANY_ENTRIES):
-    """Kruskal's algorithm, which joins trees on one core, on few cores; Boruvka's on many, and on GPUs."""
-    is_small = threads.count() < MANY_THREADS or n_entries < MANY_ENTRIES
-    return "kruskal" if device == "cpu" and is_small else "boruvka"
+def choose(device, n_entries=None):
+    """Kruskal's algorithm, which joins trees on one core, on few cores; Boruvka's on many, and on GPUs.
+
+    Without a number of entries these are many.
+    """
+    limits = tuning.CPU
+    is_small = n_entries is not None and n_entries < limits.forest_entries
+    on_one_core = device == "cpu" and (is_small or threads.count() < limits.forest_threads)
+    return "kruskal" if on_one_core else "boruvka"
 
 
 def _entries(graph, maximum):

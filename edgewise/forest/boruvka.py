@@ -45,7 +45,7 @@ from edgewise.forest.filter import (
     new_lists,
     next_phase,
 )
-from edgewise.forest.first_edges import hook_all_by_first, hook_all_by_offer
+from edgewise.forest.first_edges import hook_all_by_first, hook_by_offer
 from edgewise.forest.order import LARGEST
 from edgewise.forest.renumbering import is_renumbered, merge_numbered, number_of, renumber
 from edgewise.forest.trees import (
@@ -219,7 +219,7 @@ def boruvka(n_vertices, entries):
         list_edges(len(lists.counts) * lanes_of(where), entries, trees, lists, phase, by_rows)
         is_first_round = packed and not phase.grown
         if is_first_round:
-            hook_all_by_offer(n_vertices, entries, lists, trees)
+            hook_by_offer(n_vertices, entries, lists, trees)
             trees, roots = after_first_round(trees, renumbers)
         grow_trees(trees, lists, phase, int(not is_first_round))
         compress(len(trees.parent), trees.parent)

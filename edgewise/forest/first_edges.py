@@ -80,7 +80,7 @@ def entry_of(word, entries):
 def hook_by_offer(vertex, entries, lists, trees):
     """Hook a vertex below the other end of the edge that was offered; of two with the same one the larger.
 
-    In a list every edge has one word.
+    In a list every edge has one word, which holds its position.
     """
     word, parent, edge = trees.offers[vertex], np.int64(vertex), np.int64(NO_EDGE)
     if word != LARGEST:
@@ -113,11 +113,6 @@ def hook_by_first(vertex, entries, trees):
             edge = entry if vertex < other else mirror_of(entry, other, vertex, entries)
     trees.parent[vertex] = parent
     trees.hooked_by[vertex] = edge
-
-
-def hook_all_by_offer(n_vertices, entries, lists, trees):
-    """Let every vertex take the edge that was offered to it; words hold positions."""
-    hook_by_offer(n_vertices, entries, lists, trees)
 
 
 def hook_all_by_first(n_vertices, entries, trees):

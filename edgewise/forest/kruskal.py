@@ -12,24 +12,18 @@ Filter-Kruskal Minimum Spanning Tree Algorithm" (ALENEX 2009).
 import numpy as np
 
 from edgewise.components.trees import compress
-from edgewise.device import compiled, each_row
+from edgewise.device import compiled
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.boruvka import STAGES
 from edgewise.forest.buckets import sorted_buckets
 from edgewise.forest.filter import draw_sample, first_phase, list_edges, new_lists, next_phase
 from edgewise.forest.trees import Trees, halve, make_roots
+from edgewise.ingest.edges import row_numbers
 
 #: Words of the sample that divides the edges.
 SPLITTERS = 4096
 #: How far ahead edges are read, the parents of their ends, and the parents of these.
 EDGES_AHEAD, PARENTS_AHEAD, GRANDPARENTS_AHEAD = 32, 16, 6
-
-
-@each_row
-def write_rows(row, lane, lanes, offsets, rows):
-    """Write the number of a row at each of its entries."""
-    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
-        rows[entry] = row
 
 
 @compiled
@@ -62,10 +56,7 @@ def join_in_order(positions, ends, trees, n_found):
 def kruskal(n_vertices, entries):
     """Kruskal's algorithm on the host; see :class:`~edgewise.forest.ForestMethod`."""
     kind, none = entries.targets.dtype, np.empty(0, np.int64)
-    sources = entries.sources
-    if len(entries.offsets):
-        sources = np.empty(len(entries.targets), kind)
-        write_rows(n_vertices, entries.offsets, sources)
+    sources = row_numbers(entries.offsets, kind) if len(entries.offsets) else entries.sources
     trees = Trees(np.empty(n_vertices, kind), np.empty(n_vertices, np.int64), none, none, none)
     make_roots(n_vertices, trees.parent, trees.hooked_by)
     lists = new_lists(n_vertices, entries, words_only=True)

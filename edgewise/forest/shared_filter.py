@@ -20,9 +20,9 @@ from edgewise.primitives.marks import marked, new_marks
 from edgewise.primitives.vote import VOTERS, vote
 
 #: Light edges for each vertex.
-LIGHT = 3
+PER_VERTEX = 3
 #: Edges that are selected at a time.
-AT_ONCE = 1 << 28
+BLOCK_EDGES = 1 << 28
 
 
 class Part(NamedTuple):
@@ -73,7 +73,7 @@ def mark_between(edge, read, sources, targets, order, key, trees, marks):
 
 def light_key(goal, weights):
     """The largest key of light edges, by a sample of the weights; ``None`` if most edges are light."""
-    share = LIGHT * goal.n_vertices / max(len(weights), 1)
+    share = PER_VERTEX * goal.n_vertices / max(len(weights), 1)
     if len(weights) < SAMPLE or share > NO_FILTER:
         return None
     order = keys_only(weights, goal.maximum)
@@ -85,8 +85,8 @@ def light_key(goal, weights):
 def _selected(part, maximum, mark, *given):
     """The :class:`~edgewise.forest.reduction.Edges` of a part that a loop marks."""
     where, pieces = arrays.device_of(part.sources), []
-    for start in range(0, max(len(part.sources), 1), AT_ONCE):
-        sources, targets, weights = (column[start : start + AT_ONCE] for column in part[:3])
+    for start in range(0, max(len(part.sources), 1), BLOCK_EDGES):
+        sources, targets, weights = (column[start : start + BLOCK_EDGES] for column in part[:3])
         marks = new_marks(len(sources), where)
         mark(len(sources), sources, targets, keys_only(weights, maximum), *given, marks)
         chosen = marked(marks)

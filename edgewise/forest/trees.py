@@ -15,15 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, fetch_min
+from edgewise.device import device, each, fetch_min
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.order import LARGEST
-from edgewise.primitives.marks import marked, new_marks
 
 #: Where no edge is kept.
 NO_EDGE = -1
-#: Entries for each edge that was kept, from which on it takes less time to sort these than to mark entries.
-SPARSE = 12
 
 
 class Trees(NamedTuple):
@@ -147,20 +144,8 @@ def halve(parent, vertex):
     return root
 
 
-@each
-def mark_kept(item, hooked_by, marks):
-    """Mark the entry of an edge that was kept."""
-    if hooked_by[item] != NO_EDGE:
-        marks[hooked_by[item]] = True
-
-
-def kept_entries(hooked_by, n_entries):
-    """The entries of the edges that were kept, of ``n_entries``, ascending: (k,) int64 array."""
-    if arrays.device_of(hooked_by) == "cpu" and n_entries < SPARSE * len(hooked_by):
-        marks = new_marks(n_entries, "cpu")
-        marks.fill(False)
-        mark_kept(len(hooked_by), hooked_by, marks)
-        return marked(marks)
+def kept_entries(hooked_by):
+    """The entries of the edges that were kept, ascending: (k,) int64 array."""
     entries = hooked_by[hooked_by != NO_EDGE]
     entries.sort()
     return entries

@@ -48,7 +48,7 @@ def test_teams(team, shape):
 @pytest.mark.parametrize("dtype", ["int64"] if SIMULATED else TYPES)
 def test_heavy_edges_are_filtered_by_all(dtype, monkeypatch):
     monkeypatch.setattr(shared_filter, "SAMPLE", 32)
-    monkeypatch.setattr(shared_filter, "AT_ONCE", 100)
+    monkeypatch.setattr(shared_filter, "BLOCK_EDGES", 100)
     draw, completed, seen = np.random.default_rng(5), several.completed, []
     monkeypatch.setattr(
         several, "completed", lambda *given: (seen.append(len(given[3][0])), completed(*given))[1]
