@@ -55,6 +55,7 @@ class CPULimits:
     components_close: float = limit(
         1 / 64, "apart / n", "close | far apart", "2 cores, no state", "2026-11-21"
     )
+    components_counted: int = limit(1 << 18, "vertices", "NumPy | all", "2 cores, add6734", "2026-11-23")
     forest_threads: int = limit(8, "threads", "kruskal | boruvka", "16 cores, 56083c9", "2026-11-23")
     forest_entries: int = limit(1 << 20, "entries", "kruskal | boruvka", "16 cores, no state", "2026-11-23")
     paths_alone: int = limit(1 << 16, "n + m", "sequential | parallel", "2 cores, 70261b3", "2026-11-25")

@@ -13,7 +13,7 @@ The order of the threads changes nothing, since the least member always remains.
 
 import numpy as np
 
-from edgewise.device import cas, each
+from edgewise.device import cas, device, each
 from edgewise.errors import OptionError, argument
 from edgewise.ingest.id_types import plain_ids
 from edgewise.ingest.string_order import precedes, strings_of
@@ -22,36 +22,35 @@ from edgewise.ingest.string_order import precedes, strings_of
 NAMES = ("first", "min", "row")
 
 
+@device
+def note(giver, root, strings, least):
+    """Note a vertex at a root, if its id precedes the one that is noted there."""
+    noted = least[root]
+    while precedes(strings, giver, noted):
+        before = cas(least, root, noted, giver)
+        if before == noted:
+            break
+        noted = before
+
+
 @each
 def note_least(vertex, labels, strings, least):
-    """Note a vertex at the root of its component, if its id precedes the one that is noted there."""
+    """Note a vertex at the root of its component."""
     root = labels[vertex]
     if root != vertex:
-        number = least.dtype.type(vertex)
-        noted = least[root]
-        while precedes(strings, vertex, noted):
-            before = cas(least, root, noted, number)
-            if before == noted:
-                break
-            noted = before
+        note(least.dtype.type(vertex), root, strings, least)
 
 
 @each
 def note_least_of_parts(vertex, parts, labels, strings, givers):
-    """Note who names a part of a cluster at the cluster's root, if that id precedes the one noted there.
+    """Note who names a part of a cluster at the cluster's root.
 
     ``givers`` are the vertices that name the ``parts``, at the roots of these, and a copy, for the clusters.
     """
     root = labels[vertex]
     if parts[vertex] == vertex and root != vertex:
         of_parts, least = givers
-        giver = of_parts[vertex]
-        noted = least[root]
-        while precedes(strings, giver, noted):
-            before = cas(least, root, noted, giver)
-            if before == noted:
-                break
-            noted = before
+        note(of_parts[vertex], root, strings, least)
 
 
 def check_name(name):

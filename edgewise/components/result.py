@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
-from edgewise.device import arrays, each, threads
+from edgewise.device import arrays
 from edgewise.index_type import as_labels
 from edgewise.method import is_number
-from edgewise.primitives import histogram
 from edgewise.result import Result, cached_array, check_column, counted
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 #: What a cluster is called; see :meth:`Components.to_frame`.
 Name = Literal["first", "min", "row"]
-#: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
-MANY, BLOCK = 1 << 22, 1 << 20
-#: Vertices from which several cores count, which takes three kernels to compile.
-MANY_FOR_CORES = 1 << 18
 
 
 class ClusterResult(Result):
@@ -418,29 +414,10 @@ class Components(ClusterResult):
         return f"{self.count:,} {noun}, the largest of {self.largest:,} ({share})"
 
 
-@each
-def count_all(_, vertices, labels, sizes):
-    """Count the members of every component at its root."""
-    for vertex in range(vertices):
-        sizes[labels[vertex]] += 1
-
-
 def component_sizes(labels):
     """Roots of the components on the host, ascending, and the int64 number of vertices of each."""
-    if len(labels) >= MANY_FOR_CORES and threads.count() > 1:
+    if len(labels) >= tuning.CPU.components_counted:
         return ComponentSizes(labels).members
-    if len(labels) >= MANY:
-        return component_sizes_on_host(labels)
     roots = np.flatnonzero(labels == np.arange(len(labels), dtype=labels.dtype))
-    sizes = histogram(labels, len(labels))[roots]
+    sizes = np.bincount(labels, minlength=len(labels))[roots]
     return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
-
-
-def component_sizes_on_host(labels):
-    """The same on one core, with 4 bytes per vertex and without a copy of the labels in a wider type."""
-    sizes = np.zeros(len(labels), labels.dtype)
-    count_all(1, len(labels), labels, sizes)
-    starts = range(0, max(len(labels), 1), BLOCK)
-    parts = (np.flatnonzero(sizes[start : start + BLOCK]) + start for start in starts)
-    roots = np.concatenate([part.astype(labels.dtype) for part in parts])
-    return roots, sizes[roots].astype(np.int64, copy=False)

@@ -15,7 +15,7 @@ from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 #: What a device may be called.
 DEVICES = ("auto", "cpu", "gpu", "cuda", "cuda:N")
 #: Items up to which the host computes with a copy, or makes an array, since CuPy's kernels need compiling.
-SMALL = 1 << 11
+HOST_ITEMS = 1 << 11
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 
 
@@ -176,7 +176,7 @@ def empty(count, dtype, device="cpu"):
 
 def full(count, value, dtype, device="cpu"):
     """Array of ``count`` items equal to ``value``."""
-    if count <= SMALL:
+    if count <= HOST_ITEMS:
         return move(np.full(count, value, dtype), device)
     array = empty(count, dtype, device)
     array.fill(value)
@@ -223,7 +223,7 @@ def move(array, device):
 
 def on_host_if_small(array):
     """``array``, or a copy on the host if it is small; there CuPy need not compile or load any kernel."""
-    return move(array, "cpu") if len(array) <= SMALL else array
+    return move(array, "cpu") if len(array) <= HOST_ITEMS else array
 
 
 def _from_gpu_to_gpu(array, here, device):

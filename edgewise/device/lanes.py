@@ -19,7 +19,7 @@ read what earlier rows have written.
 from functools import partial, update_wrapper
 
 from edgewise.device import arrays, launch
-from edgewise.device.loop import LEAST_CHUNK, each
+from edgewise.device.loop import CHUNK, each
 from edgewise.device.target import device, on_cpu, overload_on_cuda
 from edgewise.errors import OptionError
 
@@ -34,7 +34,7 @@ class each_row:
     is the smallest number of rows that a core takes at a time.
     """
 
-    def __init__(self, body, threads=launch.BLOCK, max_blocks_per_sm=None, least_chunk=LEAST_CHUNK):
+    def __init__(self, body, threads=launch.BLOCK, max_blocks_per_sm=None, least_chunk=CHUNK):
         self.body = device(body)
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)

@@ -37,8 +37,8 @@ WARP = 32
 wait_for_others: Callable | None = None
 #: All kernels by name.
 kernels: WeakValueDictionary = WeakValueDictionary()
-#: Upper limit of blocks in the first dimension.
-MAX_BLOCKS = 2**31 - 1
+#: Blocks of the largest grid, in its first dimension.
+GRID_BLOCKS = 2**31 - 1
 
 
 class Grid(NamedTuple):
@@ -75,10 +75,10 @@ class Kernel:
     def __call__(self, count, arguments, device):
         grid = self.grid
         blocks = -(-count * grid.lanes // (grid.threads * grid.items_per_thread))
-        if blocks > MAX_BLOCKS:
+        if blocks > GRID_BLOCKS:
             if grid.lanes == 1:  # there is no loop over indices
                 raise DeviceError(f"{self.name}: a GPU has no grid of {count:,} indices; pass fewer")
-            blocks = MAX_BLOCKS
+            blocks = GRID_BLOCKS
         if grid.max_blocks_per_sm is not None and not grid.cooperative:
             blocks = min(blocks, grid.max_blocks_per_sm * processors(device))
         if SIMULATED:

@@ -32,10 +32,10 @@ from edgewise.device.target import device, inlined
 
 #: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
 CHUNKS_PER_CORE = 4
-LEAST_CHUNK = 512
+CHUNK = 512
 #: The bits of indices.  With them alone the compiler knows that an index is not negative, and leaves out the
 #: test with which Numba lets negative ones count from the end: a fifth of the time of Rem's algorithm.
-LARGEST = 2**63 - 1
+INDEX_BITS = 2**63 - 1
 
 loop_lock = RLock()
 if hasattr(os, "register_at_fork"):
@@ -72,7 +72,7 @@ class each:
         self,
         body,
         fetch=None,
-        least_chunk=LEAST_CHUNK,
+        least_chunk=CHUNK,
         threads=launch.BLOCK,
         min_blocks_per_sm=None,
         ascending=False,
@@ -131,7 +131,7 @@ def _cpu_loop(body, name):
     @inlined
     def run_chunk(start, stop, arguments):
         for index in range(start, stop):
-            body(index & LARGEST, *arguments)
+            body(index & INDEX_BITS, *arguments)
 
     def loop(worker_id, memory, count, chunk, shares, arguments):
         if worker_id < 0:

@@ -53,7 +53,7 @@ BARRIER, PHASE, FAILED = 32, 16, 17
 SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 400, 2000
 #: Cycles of a yield after which a thread sleeps: another program has used the core for a time slice of the
 #: system.  A shorter pause may be that of the host of a virtual machine, which no sleep would end.
-SLOW_YIELD = 1_000_000
+SLEEP_CYCLES = 1_000_000
 #: Steps of a compiled function, of about three microseconds each in the interpreter, that take less time
 #: there than the import of Numba.
 FEW_STEPS = 8192
@@ -151,7 +151,7 @@ def _wait_on_cpu(barrier, n_workers):
                     pause(spins >= SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP)
                     if spins >= SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP:
                         spins = SPINS_BEFORE_YIELD
-                    elif cycles() - begun > SLOW_YIELD:  # others need the core, so it is left to them
+                    elif cycles() - begun > SLEEP_CYCLES:  # others need the core, so it is left to them
                         spins = SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP
 
     return wait_for_threads

@@ -21,13 +21,13 @@ def relax():
 
 
 #: Waits of a thread before it doubles the next one no further: 2 ** this times :func:`relax`.
-MAX_DOUBLINGS = 6
+DOUBLINGS = 6
 
 
 @device
 def back_off(failures):
     """Wait after some failures in a row, each time twice as long as before, up to a few microseconds."""
-    for _ in range(1 << min(failures, MAX_DOUBLINGS)):
+    for _ in range(1 << min(failures, DOUBLINGS)):
         relax()
 
 

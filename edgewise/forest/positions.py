@@ -13,7 +13,7 @@ from edgewise.ingest.edges import row_numbers
 from edgewise.primitives.rows import row_from, row_of
 
 #: Entries whose rows are found one after the other, on the CPU.
-AT_ONCE = 64
+BLOCK_ENTRIES = 64
 
 
 @each
@@ -43,7 +43,7 @@ def find_rows(part, entries, offsets, size, rows):
 def rows_of(entries, graph):
     """The row of each of some entries, which ascend: (k,) index array."""
     where, count = arrays.device_of(entries), len(entries)
-    rows, size = arrays.empty(count, graph.neighbours.dtype, where), AT_ONCE if where == "cpu" else 1
+    rows, size = arrays.empty(count, graph.neighbours.dtype, where), BLOCK_ENTRIES if where == "cpu" else 1
     find_rows(-(-count // size), entries, graph.offsets, size, rows)
     return rows
 

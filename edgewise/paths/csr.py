@@ -166,7 +166,7 @@ class Adjacency:
         if not n_entries:
             return 1.0
         neighbours, offsets = self.neighbours, self.offsets
-        if max(n_entries, self.n_vertices) < arrays.SMALL:
+        if max(n_entries, self.n_vertices) < arrays.HOST_ITEMS:
             neighbours, offsets = (arrays.move(array, "cpu") for array in (neighbours, offsets))
         ends = neighbours[:: -(-n_entries // SAMPLED)].astype(np.int64)
         degrees = offsets[ends + 1] - offsets[ends]

@@ -11,7 +11,7 @@ import numpy as np
 from edgewise.device import arrays, compiled, device, each, threads
 
 #: Items that a GPU converts at a time.
-AT_ONCE = 2**24
+BLOCK_ITEMS = 2**24
 #: Bytes of an array from which on a compiled loop fills it, in half the time of NumPy, and from which on all
 #: threads do, by parts of so many bytes: less work is done before a sleeping thread is awake.
 COMPILED_BYTES, SHARED_BYTES, PART_BYTES = 2**14, 2**22, 2**20
@@ -64,11 +64,11 @@ def fill_part(part, array, value):
     fill_from(part * items, min((part + 1) * items, len(array)), array, value)
 
 
-def exclusive_scan(counts):
-    """Offsets (n + 1,) int64 of consecutive groups from their (n,) sizes; the last one is the total."""
+def exclusive_scan(counts, dtype=np.int64):
+    """Offsets (n + 1,) of consecutive groups from their (n,) sizes; the last one is the total."""
     where, counts = arrays.device_of(counts), arrays.on_host_if_small(counts)
-    offsets = arrays.zeros(len(counts) + 1, np.int64, arrays.device_of(counts))
-    arrays.namespace(counts).cumsum(counts, dtype=np.int64, out=offsets[1:])
+    offsets = arrays.zeros(len(counts) + 1, dtype, arrays.device_of(counts))
+    arrays.namespace(counts).cumsum(counts, dtype=dtype, out=offsets[1:])
     return arrays.move(offsets, where)
 
 
@@ -105,4 +105,4 @@ def mean(values) -> float:
 
 
 def _parts(values):
-    return (values[first : first + AT_ONCE] for first in range(0, len(values), AT_ONCE))
+    return (values[first : first + BLOCK_ITEMS] for first in range(0, len(values), BLOCK_ITEMS))

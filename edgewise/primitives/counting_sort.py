@@ -10,19 +10,17 @@ from functools import partial
 import numpy as np
 
 from edgewise.device import each, threads
-from edgewise.primitives.array_operations import exclusive_scan
+from edgewise.primitives.array_operations import exclusive_scan, filled
 
-#: Fewest items of a block.
-LEAST_BLOCK = 1 << 12
-
-
-#: Bytes of an array that one thread clears, and from which on the C library takes new memory, which is zero.
-SMALL, NEW = 1 << 16, 1 << 25
+#: Items of the smallest block.
+BLOCK_ITEMS = 1 << 12
+#: Bytes of an array from which on the C library takes new memory, which is zero.
+NEW_BYTES = 1 << 25
 
 
 def n_blocks_of(count):
     """Number of blocks into which so many items are divided."""
-    return max(1, min(threads.count(), count // LEAST_BLOCK))
+    return max(1, min(threads.count(), count // BLOCK_ITEMS))
 
 
 def bounds_of(count, blocks):
@@ -133,19 +131,12 @@ def gather(values, places):
     return target
 
 
-@each
-def _clear(item, values):
-    values[item] = 0
-
-
 def zeros(count, kind):
     """Zeros on the host, (count,), set by all threads.
 
     ``np.zeros`` is free for new memory.  Memory of middling size was often used before, and is cleared by the
     calling thread: 8 MB take as long as sixteen threads need for the triangles of a road network.
     """
-    if not SMALL < count * np.dtype(kind).itemsize < NEW:
-        return np.zeros(count, kind)
-    values = np.empty(count, kind)
-    _clear(count, values)
-    return values
+    if count * np.dtype(kind).itemsize < NEW_BYTES:
+        return filled(count, 0, kind)
+    return np.zeros(count, kind)

@@ -19,6 +19,7 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
 from edgewise.errors import OptionError, argument, one_of
+from edgewise.primitives.array_operations import exclusive_scan
 
 #: What the scans compute, as kernels know it.
 OPERATIONS = {"sum": 0, "min": 1, "max": 2}
@@ -58,13 +59,6 @@ def repeated(values: Any, offsets: Any) -> Any:
     if arrays.device_of(offsets) == "cpu":
         return np.repeat(values, np.diff(offsets))
     return values[segment_numbers(offsets)]  # CuPy repeats by lists of the host only
-
-
-def _sums_before(values: Any, dtype: Any) -> Any:
-    """Sum of the values before each place: (n + 1,)."""
-    sums = arrays.zeros(len(values) + 1, dtype, arrays.device_of(values))
-    arrays.namespace(values).cumsum(values, dtype=dtype, out=sums[1:])
-    return sums
 
 
 @each
@@ -119,7 +113,7 @@ def segmented_scan(values: Any, offsets: Any, operation: str = "sum", *, inclusi
     if not len(values):
         return values.copy()
     if operation == "sum" and values.dtype.kind in "iu":
-        sums = _sums_before(values, values.dtype)
+        sums = exclusive_scan(values, values.dtype)
         return (sums[1:] if inclusive else sums[:-1]) - repeated(sums[offsets[:-1]], offsets)
     where, firsts = arrays.device_of(values), repeated(offsets[:-1], offsets)
     longest = int((offsets[1:] - offsets[:-1]).max())
@@ -153,7 +147,7 @@ def segmented_enumerate(flags: Any, offsets: Any) -> Any:
     >>> segmented_enumerate(np.array([1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0]) > 0, np.array([0, 7, 11])).tolist()
     [0, 1, 1, 1, 2, 2, 3, 0, 1, 1, 2]
     """
-    sums = _sums_before(flags, np.int64)
+    sums = exclusive_scan(flags)
     return sums[:-1] - repeated(sums[offsets[:-1]], offsets)
 
 
@@ -194,7 +188,7 @@ def split_and_segment(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
     (['b', 'c', 'a', 'd', 'f', 'e'], [0, 2, 3, 5, 6])
     """
     where, xp = arrays.device_of(offsets), arrays.namespace(offsets)
-    n_false = (offsets[1:] - offsets[:-1]) - xp.diff(_sums_before(flags, np.int64)[offsets])
+    n_false = (offsets[1:] - offsets[:-1]) - xp.diff(exclusive_scan(flags)[offsets])
     both = arrays.empty(2 * len(n_false) + 1, np.int64, where)
     both[0::2], both[1::2] = offsets, offsets[:-1] + n_false
     is_second = repeated(arrays.move(xp.arange(2 * len(n_false)) % 2 == 1, where), both)
@@ -245,4 +239,4 @@ def segmented_pack(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
     >>> packed.tolist(), offsets.tolist()
     ([7, 9], [0, 2, 2])
     """
-    return values[flags], _sums_before(flags, np.int64)[offsets]
+    return values[flags], exclusive_scan(flags)[offsets]

@@ -18,10 +18,12 @@ import numpy as np
 from edgewise.device import arrays, device, fetch_add, load, threads
 from edgewise.device.target import INTERPRETED
 
-#: Most tasks of a chunk, and chunks that each worker takes on the average before chunks grow by one task.
-MAX_CHUNK, CHUNKS_PER_SIZE = 256, 16
+#: Tasks of the largest chunk.
+CHUNK_TASKS = 256
+#: Chunks that each worker takes on the average before chunks grow by one task.
+CHUNKS_PER_SIZE = 16
 #: Bytes of scratch memory for which the free memory is not looked up.
-SMALL = 1 << 26
+UNCHECKED_BYTES = 1 << 26
 
 
 class WorkQueue(NamedTuple):
@@ -40,7 +42,7 @@ def next_chunk(queue):
     Chunks begin with one task and grow, because the heaviest tasks come first.
     """
     taken = load(queue.counter, 0) - queue.first
-    size = min(MAX_CHUNK, 1 + taken // (CHUNKS_PER_SIZE * queue.n_workers))
+    size = min(CHUNK_TASKS, 1 + taken // (CHUNKS_PER_SIZE * queue.n_workers))
     start = np.int64(fetch_add(queue.counter, 0, size))
     return start, min(start + size, queue.end)
 
@@ -54,7 +56,7 @@ class ThreadPool:
 
     def __init__(self, max_workers: int, bytes_per_worker: int = 0):
         count = 1 if INTERPRETED else min(threads.count(), max_workers)
-        if count * bytes_per_worker > SMALL:
+        if count * bytes_per_worker > UNCHECKED_BYTES:
             count = min(count, arrays.free_memory("cpu") // (2 * bytes_per_worker))
         self.n_workers = max(1, int(count))
         self._executor = ThreadPoolExecutor(self.n_workers)

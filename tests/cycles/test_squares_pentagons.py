@@ -88,7 +88,7 @@ def test_workers_share_and_numbers_widen(length, monkeypatch):
     finally:
         threads.use(before)
     monkeypatch.setattr(pentagons, "MAX_NARROW", 300)  # then numbers are 32 bits wide
-    monkeypatch.setattr(thread_pool, "MAX_CHUNK", 2)
+    monkeypatch.setattr(thread_pool, "CHUNK_TASKS", 2)
     assert np.array_equal(counted(graph, length), expected)
 
 

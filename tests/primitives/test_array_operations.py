@@ -15,7 +15,7 @@ DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(array_operations, "AT_ONCE", 5)
+    monkeypatch.setattr(array_operations, "BLOCK_ITEMS", 5)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 12])

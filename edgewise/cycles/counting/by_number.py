@@ -29,7 +29,7 @@ import numpy as np
 from edgewise.device import barrier_wait, device, each, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
-from edgewise.primitives.counting_sort import NEW
+from edgewise.primitives.counting_sort import NEW_BYTES
 
 #: Lower neighbours up to which rows are merged.
 MAX_MERGED = 3
@@ -517,7 +517,7 @@ def count_by_number(offsets, neighbours, longest: int, known: Ignored | None = N
         return Triangles(np.zeros(n, np.int64), Ignored(0, 0))
     while n_slots < min(SPACE * longest, max(MAX_SPACIOUS, 2 * longest)):
         n_slots *= 2
-    dirty = 8 * max(n, count * n_slots) < NEW
+    dirty = 8 * max(n, count * n_slots) < NEW_BYTES
     allocate = np.empty if dirty else np.zeros
     sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64), (STRETCH, np.int64)
     words, counts = (allocate(length, np.int64) for length in (count * n_slots, n))
