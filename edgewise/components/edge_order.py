@@ -15,14 +15,27 @@ from edgewise.device import arrays, each, fetch_add
 
 #: Edges that are looked at to judge order and ids.
 PROBES = 256
-#: Edges whose targets are compared to judge skew, and those that each of them is compared with.
-SAMPLE, OTHERS = 4096, 1024
+#: Edges whose targets are compared to judge skew.
+SAMPLE = 4096
+#: Edges that each of them is compared with.
+OTHERS = 1024
 #: Threads of a GPU that compare a target with the others.
 PARTS = 64
-#: Least number of pairs with equal targets that is no chance.
-LEAST_EQUAL = 4
-#: Positions of counts: steps to a source and to a target nearby, neighbours that are close, equal targets.
-SOURCES, TARGETS, NEIGHBOURS, EQUAL = range(4)
+#: Pairs with equal targets that are no chance.
+NO_CHANCE = 4
+
+
+class Counts(NamedTuple):
+    """What is counted of a list: numbers, or their places in an array."""
+
+    by_source: int  # steps to a source nearby
+    by_target: int  # steps to a target nearby
+    close: int  # edges with ends that are close
+    equal: int  # pairs of edges with equal targets
+
+
+#: Place of each count.
+AT = Counts(0, 1, 2, 3)
 
 
 class Order(NamedTuple):
@@ -61,24 +74,24 @@ def count_order(index, nearby, sources, targets, counts):
         edge = index * (edges - 1) // PROBES
         source, target = np.int64(sources[edge]), np.int64(targets[edge])
         if abs(np.int64(sources[edge + 1]) - source) <= nearby:
-            fetch_add(counts, SOURCES, 1)
+            fetch_add(counts, AT.by_source, 1)
         if abs(np.int64(targets[edge + 1]) - target) <= nearby:
-            fetch_add(counts, TARGETS, 1)
+            fetch_add(counts, AT.by_target, 1)
         if abs(source - target) <= nearby:
-            fetch_add(counts, NEIGHBOURS, 1)
+            fetch_add(counts, AT.close, 1)
     sampled = targets[index // PARTS * edges // SAMPLE]
     for other in range(index % PARTS, OTHERS, PARTS):
         if targets[(3 * other + 1) * edges // (3 * OTHERS)] == sampled:  # the sample has none of these edges
             equal += 1
     if equal > 0:
-        fetch_add(counts, EQUAL, equal)
+        fetch_add(counts, AT.equal, equal)
 
 
 def order_of(vertices, sources, targets):
     """The :class:`Order` of a list of two edges or more by one kernel, for which the host waits once."""
-    counts = arrays.zeros(4, np.int64, arrays.device_of(sources))
-    limits, compared = tuning.GPU, SAMPLE * OTHERS
+    counts, limits = arrays.zeros(len(AT), np.int64, arrays.device_of(sources)), tuning.GPU
     count_order(SAMPLE * PARTS, int(vertices * limits.components_close), sources, targets, counts)
-    by_source, by_target, close, equal = arrays.move(counts, "cpu").tolist()
-    skewed = equal >= LEAST_EQUAL and equal * vertices > limits.components_skewed * compared
-    return Order(2 * max(by_source, by_target) > PROBES, 2 * close > PROBES, skewed)
+    found = Counts(*arrays.move(counts, "cpu").tolist())
+    many = limits.components_skewed * SAMPLE * OTHERS
+    skewed = found.equal >= NO_CHANCE and found.equal * vertices > many
+    return Order(2 * max(found.by_source, found.by_target) > PROBES, 2 * found.close > PROBES, skewed)

@@ -37,11 +37,20 @@ VOTERS, COUNTER_BITS = 1 << 13, 15
 MULTIPLIER, HASH_BITS = 0x61C88647, 32
 #: Edges of a warp, and of a lane.
 TILE, COLUMNS = 128, 4
-#: Items of the counters: the winner, ``n_vertices`` less the least root that has been reached, and the first
-#: counter of targets.
-WINNER, LEAST, TARGETS = 0, 1, 2
+
+
+class Counters(NamedTuple):
+    """Places among the counters."""
+
+    winner: int
+    least: int  # n_vertices less the least root that has been reached
+    targets: int  # the first of 1 << COUNTER_BITS counters
+
+
+#: Place of each counter.
+AT = Counters(0, 1, 2)
 #: Word of the first vertices, behind the counters.
-FIRST_WORD = 2 * (TARGETS + (1 << COUNTER_BITS))
+FIRST_WORD = 2 * (AT.targets + (1 << COUNTER_BITS))
 
 
 class Reached(NamedTuple):
@@ -64,9 +73,9 @@ def vote_for_hub(voter, reached, targets):
     """
     target = np.int64(targets[voter * len(targets) // VOTERS])
     product = (target & (1 << HASH_BITS) - 1) * MULTIPLIER & (1 << HASH_BITS) - 1
-    count = fetch_add(reached.counters, TARGETS + (product >> HASH_BITS - COUNTER_BITS), 1) + 1
-    if count > load(reached.counters, WINNER) >> LABEL_BITS:
-        fetch_max(reached.counters, WINNER, count << LABEL_BITS | target)
+    count = fetch_add(reached.counters, AT.targets + (product >> HASH_BITS - COUNTER_BITS), 1) + 1
+    if count > load(reached.counters, AT.winner) >> LABEL_BITS:
+        fetch_max(reached.counters, AT.winner, count << LABEL_BITS | target)
 
 
 @each.prefetch(lambda index, reached, parent, targets: index)
@@ -145,7 +154,7 @@ def spread_or_join(index, reached, parent, sources, targets):
     lanes, words = warp_size(), reached.words
     lane = index % lanes
     if index == 0:
-        set_bit(reached.counters[WINNER] & LABEL, words)
+        set_bit(reached.counters[AT.winner] & LABEL, words)
     edge = min(index // lanes * (COLUMNS * lanes), len(sources) - COLUMNS * lanes) + lane
     ends_0, ends_1 = ends_of(edge, sources, targets), ends_of(edge + lanes, sources, targets)
     ends_2, ends_3 = ends_of(edge + 2 * lanes, sources, targets), ends_of(edge + 3 * lanes, sources, targets)
@@ -186,8 +195,8 @@ def reach_root(vertex, seen, reached, parent):
         marks = root != vertex and has_bit(root, reached.words) == 0
         if marks:
             set_bit(root, reached.words)
-        if (marks or word & (1 << bit) - 1 == 0) and len(parent) - root > reached.counters[LEAST]:
-            fetch_max(reached.counters, LEAST, len(parent) - root)
+        if (marks or word & (1 << bit) - 1 == 0) and len(parent) - root > reached.counters[AT.least]:
+            fetch_max(reached.counters, AT.least, len(parent) - root)
 
 
 @each.prefetch(lambda vertex, reached, parent: (parent[vertex], has_bit(parent[vertex], reached.words)))
@@ -197,7 +206,7 @@ def label(vertex, seen, reached, parent):
     root = root_of(vertex, above, parent)
     if root != above:
         bit = has_bit(root, reached.words)
-    parent[vertex] = len(parent) - reached.counters[LEAST] if bit != 0 else root
+    parent[vertex] = len(parent) - reached.counters[AT.least] if bit != 0 else root
 
 
 def edge_reach(vertices, sources, targets):

@@ -94,8 +94,10 @@ def test_a_frequent_target_wins(seed):
     parent = np.zeros(4000, np.int64)
     edge_reach.prepare(edge_reach.VOTERS, reached, parent, targets)
     assert parent.tolist() == list(range(4000))
-    assert reached.counters[edge_reach.WINNER] & edge_reach.LABEL == hub
-    assert reached.counters[edge_reach.TARGETS :][: 1 << edge_reach.COUNTER_BITS].sum() == edge_reach.VOTERS
+    assert reached.counters[edge_reach.AT.winner] & edge_reach.LABEL == hub
+    assert (
+        reached.counters[edge_reach.AT.targets :][: 1 << edge_reach.COUNTER_BITS].sum() == edge_reach.VOTERS
+    )
 
 
 def take_all_edges(reached, parent, sources, targets, **replaced):
@@ -159,7 +161,7 @@ def labels_by_three(seed, sources, targets, **replaced):
     """Labels after three workers have taken the edges of a list, and then its vertices, in any order."""
     n, scheduler = 13, jitter.Scheduler(seed)
     plain = nothing_reached(n)
-    plain.counters[edge_reach.WINNER] = 4
+    plain.counters[edge_reach.AT.winner] = 4
     words, counters = jitter.Jittery(plain.words, scheduler), jitter.Jittery(plain.counters, scheduler)
     reached, parent = edge_reach.Reached(words, counters), jitter.Jittery(np.arange(n), scheduler)
     spread, reach, see, label = (
