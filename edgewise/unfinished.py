@@ -90,9 +90,7 @@ def temporary_folder(parent: str | None = None) -> Iterator[Path]:
         yield path
     finally:
         end = monotonic() + PATIENCE
-        while (
-            remove(path) and monotonic() < end
-        ):  # a process of a session, which is ending, has just written to it
+        while remove(path) and monotonic() < end:  # a process of a session, which is ending, has just written to it
             sleep(PAUSE)
 
 
