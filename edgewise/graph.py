@@ -14,8 +14,7 @@ import numpy as np
 
 from edgewise.errors import GraphError, check_names
 from edgewise.front import named
-from edgewise.ingest.origin import take_origin
-from edgewise.ingest.representation import Representation
+from edgewise.ingest.representation import Representation, take_origin
 
 if TYPE_CHECKING:
     import pyarrow
@@ -143,7 +142,7 @@ class Graph(Representation):
         check_names("from_edges", choices, FROM_EDGES)
         building.check_choices(**choices)
         if targets is None:
-            from edgewise.ingest.edge_arrays import two_columns
+            from edgewise.ingest.edges import two_columns
 
             sources, targets = two_columns(sources)
         if ids is None:
@@ -234,7 +233,7 @@ class Graph(Representation):
         >>> ew.Graph.from_scipy(matrix, weight=False)
         <Graph: undirected, 2 vertices, 1 edge, held as edges on cpu>
         """
-        from edgewise.ingest.matrices import from_scipy
+        from edgewise.ingest.conversions import from_scipy
 
         return from_scipy(cls, matrix, directed, weight)
 
@@ -263,7 +262,7 @@ class Graph(Representation):
         >>> ew.Graph.from_igraph(igraph.Graph.Famous("Zachary"))  # doctest: +SKIP
         <Graph: undirected, 34 vertices, 78 edges, held as edges on cpu>
         """
-        from edgewise.ingest.igraph import from_igraph
+        from edgewise.ingest.conversions import from_igraph
 
         return from_igraph(cls, graph, weight, ids)
 
@@ -280,7 +279,7 @@ class Graph(Representation):
         >>> ew.Graph.from_edges([0, 1], [1, 2], weights=[5, 7]).to_scipy().toarray().tolist()
         [[0, 5, 0], [5, 0, 7], [0, 7, 0]]
         """
-        from edgewise.ingest.matrices import to_scipy
+        from edgewise.ingest.conversions import to_scipy
 
         return to_scipy(self)
 

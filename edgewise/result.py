@@ -13,7 +13,7 @@ from edgewise.device import arrays
 from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import check_same_graph
 from edgewise.ingest.frames import as_kind
-from edgewise.ingest.origin import weights_in_words
+from edgewise.ingest.representation import weights_in_words
 from edgewise.printable import SHOWN_ROWS, html_of, in_html, printable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from edgewise.errors import GraphError, argument
 from edgewise.front import CallOptions, described
 from edgewise.graph import Graph
-from edgewise.ingest.origin import weights_in_words
+from edgewise.ingest.representation import weights_in_words
 
 #: Names of columns whose larger values mean nearer.
 SIMILARITY = re.compile(r"scor|simil|prob|confid|likeli|cosine|jaccard|correl|match", re.IGNORECASE)

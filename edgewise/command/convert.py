@@ -12,7 +12,7 @@ from edgewise.errors import OptionError
 from edgewise.files import destinations
 from edgewise.files.formats import named
 from edgewise.files.inputs import name_of
-from edgewise.ingest.origin import weights_in_words
+from edgewise.ingest.representation import weights_in_words
 
 EXAMPLES = (
     "edgewise convert roads.gr roads.mtx",

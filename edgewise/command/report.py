@@ -8,7 +8,7 @@ from edgewise.command.stages import seconds
 from edgewise.command.standard import say
 from edgewise.device import threads
 from edgewise.files.destinations import goes_to_standard_output
-from edgewise.ingest.origin import name_of_weights
+from edgewise.ingest.representation import name_of_weights
 from edgewise.printable import printable
 from edgewise.result import counted
 from edgewise.timer import Scope

@@ -17,7 +17,7 @@ from edgewise.errors import GraphError
 from edgewise.files.streams import read_ahead
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.id_types import plain_ids
-from edgewise.ingest.string_order import ascending_order, strings_of
+from edgewise.ingest.string_words import ascending_order, strings_of
 from edgewise.method import check_whole
 
 #: Rows of a block.

@@ -16,7 +16,7 @@ import numpy as np
 from edgewise.device import cas, device, each
 from edgewise.errors import OptionError, argument
 from edgewise.ingest.id_types import plain_ids
-from edgewise.ingest.string_order import precedes, strings_of
+from edgewise.ingest.string_words import precedes, strings_of
 
 #: Rules, by name.
 NAMES = ("first", "min", "row")

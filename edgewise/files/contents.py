@@ -14,7 +14,7 @@ from edgewise.files.streams import check_memory
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.edges import endpoints_among
-from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import take_origin
 from edgewise.ingest.symmetry import first_unmatched_entry, is_symmetric
 
 #: Bytes for each vertex that are needed at least: its id, and the label, count or distance found for it.

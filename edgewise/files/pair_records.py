@@ -1,7 +1,7 @@
 """Pairs in binary files other than tables: graphs of NumPy, dedupe's scored pairs, datatrove's duplicates.
 
 dedupe returns a structured array with the fields ``pairs`` and ``score``, which ``numpy.save`` writes to an
-``.npy`` file (:mod:`edgewise.ingest.record_arrays`).
+``.npy`` file (:mod:`edgewise.ingest.frames`).
 
 The second stage of datatrove's MinHash writes the ``.dups`` files: records of four unsigned integers of 32
 bits, little-endian, which are the file and the document of one side and of the other.  They have no header,
@@ -16,7 +16,7 @@ import numpy as np
 
 from edgewise.files.streams import one_line
 from edgewise.ingest.arrow import arrow_array
-from edgewise.ingest.record_arrays import batches_of, schema_of
+from edgewise.ingest.frames import batches_of, schema_of
 
 #: Integers and bytes of a record of duplicates, and records that are converted at a time.
 FIELDS, RECORD_BYTES = 4, 16

@@ -30,7 +30,7 @@ from edgewise.forest.trees import halve
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.ingest.datasets import datasets_of
-from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import take_origin
 from edgewise.method import check_graph, check_weights, is_number
 from edgewise.result import counted
 from edgewise.weights import takes_weight

@@ -24,7 +24,7 @@ from edgewise.device import arrays
 from edgewise.errors import VerificationError
 from edgewise.forest.linkage import sizes_of_merges
 from edgewise.graph import Graph
-from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import take_origin
 
 if TYPE_CHECKING:
     from edgewise.ingest.frames import Frame

@@ -5,7 +5,7 @@ that Arrow has not decoded itself is therefore checked before anything is done w
 Arrow's readers of Parquet and text make no others.  Whether strings are UTF-8 is checked where they are
 numbered, once for each distinct one.
 
-The loops need offsets and bytes (:class:`~edgewise.ingest.string_order.Strings`).
+The loops need offsets and bytes (:class:`~edgewise.ingest.string_words.Strings`).
 """
 
 from functools import partial
@@ -13,9 +13,11 @@ from functools import partial
 import numpy as np
 
 from edgewise.errors import GraphError
-from edgewise.ingest.string_order import Strings, strings_of
+from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.ingest.strings import StringNumbers
 
+#: What an int64 is combined with, so that the order of its bytes is that of the numbers.
+SIGN = 1 << 63
 #: Largest number of bytes of the two ids of a pair.
 MAX_PAIR_BYTES = 2**32 - 2
 #: Rows that are numbered at a time, and the largest number of bytes of their strings.
@@ -103,6 +105,18 @@ def without_views(column):
     if types.is_string_view(column.type):
         return column.cast(pa.large_string())
     return column.cast(pa.large_binary()) if types.is_binary_view(column.type) else column
+
+
+def as_ordered_bytes(column):
+    """Plain ids of Arrow as bytes of the same order."""
+    import pyarrow as pa
+
+    if is_text(column.type):
+        return column
+    numbers = numpy_array(column)
+    turned = numbers.astype(np.uint64) ^ np.uint64(SIGN if numbers.dtype.kind == "i" else 0)
+    buffers = [None, pa.py_buffer(turned.astype(">u8"))]
+    return pa.Array.from_buffers(pa.binary(8), len(turned), buffers).cast(pa.binary())
 
 
 def checked(batches):

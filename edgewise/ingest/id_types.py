@@ -29,8 +29,7 @@ from uuid import UUID
 import numpy as np
 
 from edgewise.errors import GraphError
-from edgewise.ingest.arrow import arrow_array, is_text, is_utf8, numpy_array, value_type, without_views
-from edgewise.ingest.ordered_bytes import SIGN
+from edgewise.ingest.arrow import SIGN, arrow_array, is_text, numpy_array, value_type, without_views
 
 #: Digits that every int64 has room for as a decimal.
 MOST_DIGITS = 38
@@ -360,8 +359,3 @@ def of_ordered_bytes(column, kind):
     column = pa.concat_arrays([column.cast(pa.binary(8))])
     data = np.frombuffer(column.buffers()[1] or b"", ">u8")[column.offset : column.offset + len(column)]
     return _restored((data.astype(np.uint64) ^ np.uint64(SIGN)).view(np.int64), kind)
-
-
-def is_words(kind) -> bool:
-    """Whether ids of an Arrow type are strings or bytes."""
-    return is_utf8(value_type(kind)) or is_text(kind)

@@ -1,4 +1,4 @@
-"""How a graph is shown: its line, its first edges in a notebook, and what names of other libraries mean."""
+"""How a graph is shown, and the origin of its vertices and weights that this names."""
 
 from typing import TYPE_CHECKING
 
@@ -6,9 +6,10 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import closest
-from edgewise.ingest.origin import weights_in_words
-from edgewise.printable import SHOWN_ROWS, html_of, in_html
+from edgewise.printable import SHOWN_ROWS, html_of, in_html, printable
 
+#: Attributes of a graph that say where its vertices and weights come from.
+ATTRIBUTES = ("weight_name", "assumed_weights", "assumed_columns", "left_out", "records", "frame_kind")
 #: Attributes of a graph that serve the package rather than its users, which ``dir`` leaves out.
 INTERNAL = {"assumed_columns", "assumed_weights", "cached", "frame_kind", "has_cached"}
 _FIXED = "a graph does not change; make another one with Graph.from_edges"
@@ -89,3 +90,21 @@ def what_instead(graph, name: str) -> str:
             return f"; {ELSEWHERE[word]}"
     near = None if name.startswith("_") else closest(name, [one for one in dir(graph) if one[0] != "_"])
     return f"; did you mean {near}?" if near else ""
+
+
+def take_origin(graph, other) -> None:
+    """Give a graph what ``other``, which has the same vertices, knows about its data, as far as it does."""
+    for name in ATTRIBUTES:
+        if hasattr(other, name) and hasattr(graph, name):
+            setattr(graph, name, getattr(other, name))
+
+
+def name_of_weights(graph) -> str | None:
+    """What the weights of a graph are called: ``km``, ``the third column``; ``None`` if it has none."""
+    return (graph.weight_name or graph.assumed_weights or "the weights") if graph.is_weighted else None
+
+
+def weights_in_words(graph) -> str:
+    """What the weights of a graph are: ``along 'km'``, ``along the third column``; empty if it has none."""
+    name = name_of_weights(graph)
+    return "" if name is None else printable(f"along {name!r}" if graph.weight_name else f"along {name}")

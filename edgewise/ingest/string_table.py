@@ -34,14 +34,13 @@ import numpy as np
 
 from edgewise.device import cas, device, each, fetch_min
 from edgewise.device.prefetch import prefetch
-from edgewise.ingest.hashing import copy_bytes, hash_bytes, same_bytes
-from edgewise.ingest.string_order import Strings
+from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes, same_bytes
 from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
 
 #: Strings that go through the steps of a look-up together.
 GROUP = 128
-#: Smallest number of groups that a core takes at a time.
-MIN_GROUPS = 8
+#: Groups that a core takes at a time, or more.
+CHUNK = 8
 #: How many positions ahead the slots of new strings are fetched.
 AHEAD = np.uint64(16)
 #: Positions of a block in which new strings are counted and then numbered.
@@ -167,7 +166,7 @@ def known_string(entry, table):
     return start, np.int64(table.offsets[entry + ONE]) - start
 
 
-@partial(each, least_chunk=MIN_GROUPS)
+@partial(each, least_chunk=CHUNK)
 def look_up(group, batch, table, lookup):
     """Find the strings of a group of positions, or enter them."""
     results, entries = lookup.results, lookup.new_lengths

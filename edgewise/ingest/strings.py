@@ -1,6 +1,6 @@
 """Numbering strings in order of first appearance, on all cores, in little memory.
 
-The loops are those of :mod:`~edgewise.ingest.string_table`.  A few strings are numbered by a dict, and some
+The loops are those of :mod:`~edgewise.ingest.string_table`.  Up to some hundred thousand strings are numbered
 by Arrow's dictionary on one core, because loading the loops takes longer, and compiling them two seconds.
 """
 
@@ -10,8 +10,6 @@ import numpy as np
 
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
-from edgewise.ingest.string_dictionary import number_by_dictionary
-from edgewise.ingest.string_order import Strings
 from edgewise.ingest.string_table import (
     BLOCK,
     FAR,
@@ -27,29 +25,28 @@ from edgewise.ingest.string_table import (
     rehash,
     write_numbers,
 )
+from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY
 from edgewise.timer import timer
 
-#: Strings that are numbered by a dict, all batches together.
-FEW = 1 << 11
-#: Strings, and their bytes, that Arrow numbers, all batches together, unless more than ``REPEATED`` times the
-#: strings of a batch are known, which it hashes again.
-SOME, SOME_BYTES, REPEATED = 1 << 19, 1 << 26, 8
+#: Strings, and their bytes, up to which Arrow numbers them, all batches together.
+SOME, SOME_BYTES = 1 << 19, 1 << 26
+#: Strings known that Arrow may hash again for each batch: so many, or so many for each string of the batch.
+KNOWN, REPEATED = 1 << 11, 8
 #: Share of the slots in use before the table grows, and the share never exceeded within a batch.
 FULL, BRIM = 0.75, 0.9
-MIN_SLOTS, MAX_FIRST_SLOTS, SMALL_SLOTS = 1 << 12, 1 << 22, 1 << 22
-#: Strings expected, copies counted, for each of the first slots from which on there are twice as many slots.
-COPIES = 4
+#: Slots of the first table; and of one that is made larger for no expectation, and by less when it is full.
+FIRST_SLOTS, MILLIONS = 1 << 12, 1 << 22
 #: Rows for which a table grows, rather than take them in parts.
-LEAST_ROWS = 1 << 17
+PART_ROWS = 1 << 17
 #: Bytes of an id that a message shows.
 SHOWN = 60
-#: Largest number of distinct strings, so that the number in a slot takes 32 bits.
-MAX_STRINGS = 3 << 30
+#: Number of distinct strings, so that the number in a slot takes 32 bits.
+CAPACITY = 3 << 30
 
-#: Highest bits of eight bytes, which ASCII leaves empty, shifted by one.
-HIGH_BITS = 0x4040404040404040
+#: The first bits of eight bytes, which ASCII leaves empty, shifted by one.
+NOT_ASCII = 0x4040404040404040
 
 
 def _kept(items):
@@ -64,7 +61,7 @@ def _lookup_of(count):
 
 
 def _empty_slots(count):
-    make = np.full if count <= SMALL_SLOTS else filled  # whose loop is not compiled for a small table
+    make = np.full if count <= MILLIONS else filled  # whose loop is not compiled for a small table
     return make(count, EMPTY, np.uint64)
 
 
@@ -79,18 +76,14 @@ def _is_utf8(text):
 class StringNumbers:
     """The strings added so far, each with its number: ``count`` of about ``expected`` distinct ones.
 
-    ``few`` is the dict of their numbers as long as it is used, then ``None``; ``slots`` is ``None`` until the
-    loops are used.
+    ``slots`` is ``None`` until the loops are used.
     """
 
     def __init__(self, expected=0):
         self.count, self.expected = 0, expected
-        self.few: dict | None = {}
-        self.first_slots = MIN_SLOTS
+        self.first_slots = FIRST_SLOTS
         self.slots: Any = None
-        while self.first_slots < min(expected, MAX_FIRST_SLOTS):
-            self.first_slots *= 2
-        if expected >= COPIES * self.first_slots:
+        while self.first_slots < min(expected, MILLIONS):
             self.first_slots *= 2
         self.arena, self.offsets = Growing(np.uint8), Growing(np.int32)
         self.offsets.extend(1)[0] = 0
@@ -106,13 +99,12 @@ class StringNumbers:
         rows, pairs = len(left.starts) - 1, right is not None
         if not rows:
             return
-        if self.count > (most := MAX_STRINGS - (rows << pairs)):
+        if self.count > (most := CAPACITY - (rows << pairs)):
             raise GraphError(f"more than {most:,} distinct strings; give integer ids")
         if self.slots is None:
             columns = [left, right] if pairs else [left]
-            add = self._without_loops(rows << pairs, columns)
-            if add is not None:
-                add(columns, [sources, targets])
+            if self._are_some(rows << pairs, columns):
+                self._add_some(columns, [sources, targets])
                 return
             self.enter_known()
         start, right, targets = 0, right if pairs else left, targets if pairs else sources
@@ -122,19 +114,17 @@ class StringNumbers:
             self._add_many(one, other, (sources[start:stop], targets[start:stop]), pairs)
             start = stop
 
-    def _without_loops(self, count, columns):
-        """What numbers ``count`` strings of a batch without loops; ``None`` if these are faster."""
-        if self.few is not None and self.count + count <= FEW:
-            return self._add_few
+    def _are_some(self, count, columns):
+        """Whether Arrow numbers ``count`` strings of a batch sooner than the loops."""
         size = self.arena.used + sum(int(column.starts[-1]) - int(column.starts[0]) for column in columns)
         fits = max(self.expected, self.count + count) <= SOME and size <= SOME_BYTES
-        return self._add_some if fits and self.count <= REPEATED * count else None
+        return fits and self.count <= max(KNOWN, REPEATED * count)
 
     def _fitting_rows(self, pairs):
         """Rows that fit into the table even if all their strings are new, unless these are few."""
         while self.count > FULL * len(self.slots):
             self.grow()
-        return max(int(BRIM * len(self.slots)) - self.count >> pairs, LEAST_ROWS)
+        return max(int(BRIM * len(self.slots)) - self.count >> pairs, PART_ROWS)
 
     def _add_many(self, left, right, numbers, pairs):
         """Number the strings of a batch by the loops."""
@@ -154,29 +144,13 @@ class StringNumbers:
             self._append(int(blocks.numbers[-1]), int(blocks.places[-1]))
             blocks.places[:] += self.arena.used - blocks.places[-1]
             number_new(n_blocks, batch, self._table(), self.lookup, blocks)
-            self.only_ascii &= not (np.bitwise_or.reduce(blocks.high) & HIGH_BITS)
+            self.only_ascii &= not (np.bitwise_or.reduce(blocks.high) & NOT_ASCII)
         with timer("resolve"):
             write_numbers(rows, batch, self.slots, self.lookup.results, *numbers)
 
-    def _add_few(self, columns, numbers):
-        """Number the strings of a batch by the dict."""
-        few: dict = self.few  # type: ignore[assignment]
-        texts = [column.text[column.starts[0] : column.starts[-1]].tobytes() for column in columns]
-        starts = [(column.starts - column.starts[0]).tolist() for column in columns]
-        for row in range(len(starts[0]) - 1):
-            for text, start, found in zip(texts, starts, numbers):
-                string = text[start[row] : start[row + 1]]
-                number = few.setdefault(string, self.count)
-                found[row] = number
-                if number == self.count:
-                    self._append(1, len(string))
-                    self.arena.used_items()[self.arena.used - len(string) :] = np.frombuffer(string, np.uint8)
-                    self.offsets.array[self.count] = self.arena.used
-                    self.only_ascii &= string.isascii()
-
     def _add_some(self, columns, numbers):
-        """Number the strings of a batch by Arrow's dictionary."""
-        before, place, self.few = self.count, self.arena.used, None
+        """Number the strings of a batch by Arrow's dictionary, which knows nothing of batches before."""
+        before, place = self.count, self.arena.used
         known = Strings(self.offsets.used_items(), self.arena.used_items())
         found, (starts, text) = number_by_dictionary(known, columns)
         for column, values in zip(numbers, found):
@@ -200,7 +174,7 @@ class StringNumbers:
         """Enter the strings known into the table, if they are not in it."""
         if self.slots is not None:
             return
-        self.few, count = None, self.count
+        count = self.count
         self.slots = _empty_slots(self.first_slots)
         if count:
             column = Strings(*(_kept(growing.used_items()) for growing in (self.offsets, self.arena)))
@@ -237,7 +211,7 @@ class StringNumbers:
     def grow(self):
         """Make the table larger: twice as large, or four times if it is small."""
         with timer("grow"):
-            times = 4 if len(self.slots) < SMALL_SLOTS else 2
+            times = 4 if len(self.slots) < MILLIONS else 2
             old_slots, self.slots = self.slots, _empty_slots(times * len(self.slots))
             if self.count:
                 rehash(len(old_slots), old_slots, self.slots)
@@ -285,3 +259,38 @@ class StringNumbers:
         kind = kind if self.offsets.array.dtype == np.int32 else wide[kind]
         buffers = [None, pa.py_buffer(self.offsets.used_items()), pa.py_buffer(self.arena.used_items())]
         return pa.Array.from_buffers(kind, self.count, buffers)
+
+
+def number_by_dictionary(known, columns):
+    """Number the strings of one column, or of two of one length in turn, after those ``known``.
+
+    Returns a list of numbers for each column, int32 arrays, and the new strings in the order of their first
+    appearance.  All are :class:`Strings`; those known are distinct.
+
+    >>> text = np.frombuffer(b"cab", np.uint8)
+    >>> known, column = Strings(np.array([0, 1, 2]), text), Strings(np.array([0, 1, 2, 3]), text)
+    >>> numbers, new = number_by_dictionary(known, [column])
+    >>> numbers[0].tolist(), bytes(new.text[new.starts[0] : new.starts[-1]])
+    ([0, 1, 2], b'b')
+    """
+    import pyarrow as pa
+
+    n_known, parts = len(known.starts) - 1, [_array_of(column) for column in columns]
+    if len(parts) == 2:
+        rows = np.arange(2 * len(parts[0]))
+        order = pa.py_buffer((rows >> 1) + (rows & 1) * len(parts[0]))
+        batch = pa.concat_arrays(parts).take(pa.Array.from_buffers(pa.int64(), len(rows), [None, order]))
+    else:
+        batch = parts[0]
+    coded = (pa.concat_arrays([_array_of(known), batch]) if n_known else batch).dictionary_encode()
+    codes = np.from_dlpack(coded.indices)[n_known:]  # np.asarray would import pandas
+    numbers = [codes[side :: len(columns)] for side in range(len(columns))]
+    return numbers, strings_of(coded.dictionary[n_known:])
+
+
+def _array_of(strings: Strings):
+    """The strings as an Arrow array of bytes, over the same text."""
+    import pyarrow as pa
+
+    buffers = [None, pa.py_buffer(strings.starts.astype(np.int64)), pa.py_buffer(strings.text)]
+    return pa.Array.from_buffers(pa.large_binary(), len(strings.starts) - 1, buffers)

@@ -1,10 +1,13 @@
 """The subgraph of some vertices, in the form that a graph was made of, on its device."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from edgewise.device import arrays
+from edgewise.errors import GraphError
 from edgewise.ingest.edges import row_numbers
-from edgewise.ingest.origin import selected, take_origin
+from edgewise.ingest.representation import take_origin
 from edgewise.primitives import exclusive_scan
 
 
@@ -23,7 +26,7 @@ def induced(graph, marked):
     part = type(graph)(len(kept), **forms, **facts)
     take_origin(part, graph)
     if graph.records is not None:
-        part.records = selected(graph.records, is_kept)
+        part.records = _selected(graph.records, is_kept)
     return part
 
 
@@ -57,3 +60,24 @@ def _ids(graph, kept):
     if graph.ids is None and (not len(kept) or kept[-1] == len(kept) - 1):
         return None
     return graph.ids_of(kept)
+
+
+def _selected(records, kept):
+    """Records (:class:`~edgewise.ingest.records.Records`) of some vertices: ``kept``, (n,) bool on the host.
+
+    They are read from the same table when they are needed.
+    """
+
+    def batches(columns):
+        import pyarrow as pa
+
+        start = 0
+        for batch in records.batches(columns):
+            here = kept[start : start + batch.num_rows]
+            if len(here) < batch.num_rows:
+                raise GraphError(f"{records.name} has changed since its ids were read; read it again")
+            yield batch.filter(pa.array(here))
+            start += batch.num_rows
+
+    count = None if records.rows is None else int(np.count_nonzero(kept[: records.rows]))
+    return replace(records, batches=batches, rows=count)

@@ -11,8 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from edgewise.errors import GraphError
-from edgewise.ingest.arrow import is_text, is_utf8
-from edgewise.ingest.ordered_bytes import SIGN, as_ordered_bytes
+from edgewise.ingest.arrow import SIGN, as_ordered_bytes, is_text, is_utf8
 
 END, ZERO, ESCAPED = b"\0\0", b"\0", b"\0\xff"
 

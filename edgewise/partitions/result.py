@@ -12,7 +12,7 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.index_type import as_labels
-from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import take_origin
 from edgewise.partitions.input import count_above, vertex_weights_of
 from edgewise.partitions.loads import imbalance_of
 from edgewise.result import Result, cached_array, counted

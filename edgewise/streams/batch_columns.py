@@ -12,7 +12,6 @@ from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_utf8, numpy_array, value_type, without_views
 from edgewise.ingest.columns import KINDS, TYPED, as_column, id_column
 from edgewise.ingest.id_types import are_comparable, describe, is_plain, joint_type, to_plain
-from edgewise.ingest.ordered_bytes import as_ordered_bytes
 from edgewise.method import is_number
 
 #: What columns have one of, and single values, generators and None have not.

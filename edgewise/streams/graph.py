@@ -6,7 +6,7 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.graph import Graph
 from edgewise.ingest.id_types import restored
-from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import take_origin
 
 
 class StreamedGraph(Graph):

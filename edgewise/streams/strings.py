@@ -26,8 +26,7 @@ import numpy as np
 from edgewise.device import each
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import arrow_array, numpy_array
-from edgewise.ingest.hashing import hash_bytes
-from edgewise.ingest.string_order import strings_of
+from edgewise.ingest.string_words import hash_bytes, strings_of
 from edgewise.primitives.counting_sort import gather
 from edgewise.streams.tasks import TaskFolder
 

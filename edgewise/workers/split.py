@@ -15,7 +15,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument, one_of
 from edgewise.index_type import index_type
-from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import take_origin
 from edgewise.workers.device_team import DeviceTeam, Worker, device_team
 
 if TYPE_CHECKING:

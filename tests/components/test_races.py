@@ -15,7 +15,7 @@ from edgewise.components.rem import union as rem_union
 from edgewise.components.symmetric_csr import list_row
 from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
-from edgewise.ingest.string_order import strings_of
+from edgewise.ingest.string_words import strings_of
 from edgewise.streams import contraction
 from tests import jitter
 

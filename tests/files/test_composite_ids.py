@@ -10,8 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError
-from edgewise.ingest.default_columns import default_columns
-from edgewise.ingest.twin_columns import doubtful_twins
+from edgewise.ingest.default_columns import default_columns, doubtful_twins
 
 pytestmark = pytest.mark.interpreter
 

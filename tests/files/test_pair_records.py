@@ -10,7 +10,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_records
-from edgewise.ingest import record_arrays
+from edgewise.ingest import frames
 
 SENTINEL = 2**32 - 1
 
@@ -35,7 +35,7 @@ def edges(graph):
 
 @pytest.mark.parametrize("ids", PAIRS.values(), ids=PAIRS)
 def test_scored_pairs_of_dedupe(tmp_path, monkeypatch, ids):
-    monkeypatch.setattr(record_arrays, "BATCH_RECORDS", 2)
+    monkeypatch.setattr(frames, "BATCH_RECORDS", 2)
     array, path = scored(ids), tmp_path / "scored.npy"
     np.save(path, array)
     for graph in ew.Graph.from_frame(array), ew.Graph.from_frame(np.load(path, mmap_mode="r")), ew.read(path):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
-from edgewise.ingest import arrow, hashing, ids, integers, string_table, strings
+from edgewise.ingest import arrow, ids, integers, string_table, string_words, strings
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number
 
@@ -25,17 +25,16 @@ INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[(0, 0), (8, 40), (0, strings.SOME), (strings.FEW, 0)])
-def few(request):
-    """Strings that a dict, and then Arrow, number before the loops do: none, some, or all of a test.
+@pytest.fixture(scope="module", autouse=True, params=[0, 40, strings.SOME])
+def some(request):
+    """Strings that Arrow numbers before the loops do: none, some, or all of a test.
 
     So many pairs of integers are numbered by NumPy.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings, "FEW", request.param[0])
         for module in strings, integers:
-            patch.setattr(module, "SOME", request.param[1])
-        yield max(request.param)
+            patch.setattr(module, "SOME", request.param)
+        yield request.param
 
 
 def first_come(lefts, rights):
@@ -237,8 +236,8 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
     assert min(sizes) > 8
 
 
-def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, few):
-    for name, value in (("MIN_SLOTS", 16), ("MAX_FIRST_SLOTS", 16), ("LEAST_ROWS", 2)):
+def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, some):
+    for name, value in (("FIRST_SLOTS", 16), ("MILLIONS", 16), ("PART_ROWS", 2)):
         monkeypatch.setattr(strings, name, value)
     rows, add = [], strings.StringNumbers._add_many
     monkeypatch.setattr(
@@ -248,7 +247,7 @@ def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, few
     )
     lefts = [f"id {place * 7 % 300}" for place in range(600)]
     assert check_strings(lefts, lefts[::-1])[3] == 300
-    if few <= 8:
+    if some == 0:
         assert len(rows) > 3 and max(rows) < 600
 
 
@@ -266,23 +265,23 @@ def test_hashing_and_comparing_see_every_byte():
     data = np.random.default_rng(0).integers(0, 256, 200).astype(np.uint8)
     for length in range(41):
         one, other = data[7 : 7 + length].copy(), np.concatenate([data[:3], data[7 : 7 + length]])
-        code = hashing.hash_bytes(one, 0, length)
-        assert hashing.hash_bytes(other, 3, 3 + length) == code
-        assert hashing.same_bytes(one, 0, other, 3, length)
+        code = string_words.hash_bytes(one, 0, length)
+        assert string_words.hash_bytes(other, 3, 3 + length) == code
+        assert string_words.same_bytes(one, 0, other, 3, length)
         room = np.zeros(60, np.uint8)
-        seen = int(hashing.copy_bytes(one, 0, room, 5, length))
+        seen = int(string_words.copy_bytes(one, 0, room, 5, length))
         assert room[5 : 5 + length].tolist() == one.tolist() and not room[:5].any()
         assert not room[5 + length :].any()
         assert (seen & 0x8080808080808080 != 0) == bool((one > 127).any())
         for place in range(length):
             changed = one.copy()
             changed[place] ^= 1
-            assert hashing.hash_bytes(changed, 0, length) != code
-            assert not hashing.same_bytes(changed, 0, other, 3, length)
+            assert string_words.hash_bytes(changed, 0, length) != code
+            assert not string_words.same_bytes(changed, 0, other, 3, length)
 
 
 def test_too_many_strings_are_refused(monkeypatch):
-    monkeypatch.setattr(strings, "MAX_STRINGS", 10)
+    monkeypatch.setattr(strings, "CAPACITY", 10)
     check_strings(["a", "b"], ["c", "d"])
     with pytest.raises(GraphError, match="distinct strings"):
         check_strings(list("abcdef"), list("ghijkl"))
@@ -309,7 +308,9 @@ def test_a_million_strings_some_with_one_tag():
 def test_hashes_spread():
     text = "".join(f"{place:08d}" for place in range(500)).encode()
     data = np.frombuffer(text, np.uint8)
-    codes = {int(hashing.hash_bytes(data, 8 * place, 8 * place + 8)) & 0xFFFFFFFF for place in range(500)}
+    codes = {
+        int(string_words.hash_bytes(data, 8 * place, 8 * place + 8)) & 0xFFFFFFFF for place in range(500)
+    }
     assert len(codes) == 500
 
 

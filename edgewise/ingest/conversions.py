@@ -1,13 +1,13 @@
-"""Sparse matrices of SciPy and CuPy as entries and as graphs, and graphs as matrices.
+"""Sparse matrices of SciPy and CuPy, and graphs of python-igraph, as graphs, and graphs as matrices.
 
-The arrays of a matrix are checked before SciPy converts it, because its compiled loops follow offsets and
-indices wherever they lead.
+igraph is used by the methods of its graphs, and not imported.  The arrays of a matrix are checked before
+SciPy converts it, because its compiled loops follow offsets and indices wherever they lead.
 """
 
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import GraphError
+from edgewise.errors import GraphError, argument, one_of
 from edgewise.ingest.edges import numbers, row_numbers, rows
 from edgewise.ingest.symmetry import is_symmetric
 from edgewise.primitives import pack
@@ -110,3 +110,35 @@ def to_scipy(graph):
     kind = np.int32 if small else np.int64
     values = np.ones(len(neighbours), np.int64) if weights is None else weights
     return csr_array((values, neighbours.astype(kind), offsets.astype(kind)), shape=(n, n))
+
+
+def from_igraph(graph_class, graph, weight, ids):
+    """Make a graph of an igraph graph: see :meth:`edgewise.Graph.from_igraph`."""
+    for name in ("vcount", "get_edgelist", "is_directed", "vs", "es"):
+        if not hasattr(graph, name):
+            raise GraphError(f"an igraph.Graph is needed, not {type(graph).__name__}")
+    ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    if ids is None and "name" in graph.vs.attributes():
+        ids = "name"
+    made = graph_class.from_edges(
+        ends[:, 0],
+        ends[:, 1],
+        weights=None if weight is None else _attribute(graph.es, "weight", weight),
+        n_vertices=graph.vcount(),
+        directed=graph.is_directed(),
+    )
+    if ids is not None:
+        from edgewise.ingest.ids import ids_of_vertices
+
+        made.ids = ids_of_vertices(_attribute(graph.vs, "ids", ids), made.n_vertices)
+    made.weight_name = weight
+    return made
+
+
+def _attribute(items, option, name):
+    """Values of an attribute of the vertices or edges."""
+    if name not in items.attributes():
+        known = items.attributes()
+        remedy = one_of(name, known) if known else "the graph has no such attributes"
+        raise GraphError(f"{argument(option, name)} is no attribute; {remedy}")
+    return items[name]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgewise.ingest.string_order import ascending_order, strings_of
+from edgewise.ingest.string_words import ascending_order, strings_of
 
 pytestmark = pytest.mark.interpreter
 WORDS = st.one_of(st.text(max_size=20), st.text(alphabet="ab\0", max_size=30))
