@@ -21,7 +21,7 @@ import edgewise
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument, one_of
 from edgewise.graph import Graph
-from edgewise.ingest.conversions import entries_of
+from edgewise.ingest.matrices import entries_of
 from edgewise.method import POSITIVE, Option, is_number
 
 try:

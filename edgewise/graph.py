@@ -14,11 +14,11 @@ import numpy as np
 
 from edgewise.errors import GraphError, check_names
 from edgewise.front import named
+from edgewise.ingest.conversions import Conversions
 from edgewise.ingest.representation import Representation, take_origin
 
 if TYPE_CHECKING:
     import pyarrow
-    import scipy.sparse
 
     from edgewise.ingest.frames import Kind
     from edgewise.workers.split import SplitGraph
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FROM_EDGES = ["sources", "targets", "weights", "n_vertices", "ids", "directed", "self_loops", "repeated"]
 
 
-class Graph(Representation):
+class Graph(Conversions, Representation):
     """A directed or undirected graph, with optional weights and external ids.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_igraph`,
@@ -198,92 +198,6 @@ class Graph(Representation):
         return cls(n, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
 
     @classmethod
-    @named
-    def from_scipy(
-        cls,
-        matrix: scipy.sparse.sparray,
-        *,
-        directed: bool | None = None,
-        weight: bool | None = None,
-    ) -> Graph:
-        """Make a graph of a square sparse matrix of SciPy or of CuPy; stored zeros are edges.
-
-        Parameters
-        ----------
-        matrix : sparse matrix or array, (n, n)
-            One of ``cupyx.scipy.sparse`` stays on its device.
-        directed : bool, optional
-            By default, whether the pattern or the values are unsymmetric.  ``False`` for an unsymmetric
-            matrix joins ``i`` and ``j`` wherever either entry is stored.
-        weight : bool, optional
-            Whether the values are the weights.  By default they are, unless they are booleans;
-            :attr:`assumed_weights` and the representation of the graph say so then.
-
-        Raises
-        ------
-        GraphError
-            The matrix is not square, complex, or damaged: an index is out of range, or offsets fall.
-
-        Examples
-        --------
-        >>> import edgewise as ew, scipy.sparse
-        >>> matrix = scipy.sparse.coo_array(([5, 5], ([0, 1], [1, 0])))
-        >>> ew.Graph.from_scipy(matrix)
-        <Graph: undirected, 2 vertices, 1 edge, weights along the values of the matrix, held as edges on cpu>
-        >>> ew.Graph.from_scipy(matrix, weight=False)
-        <Graph: undirected, 2 vertices, 1 edge, held as edges on cpu>
-        """
-        from edgewise.ingest.conversions import from_scipy
-
-        return from_scipy(cls, matrix, directed, weight)
-
-    @classmethod
-    @named
-    def from_igraph(cls, graph: Any, *, weight: str | None = None, ids: str | None = None) -> Graph:
-        """Make a graph of an ``igraph.Graph``.
-
-        Parameters
-        ----------
-        graph : igraph.Graph
-        weight : str, optional
-            Attribute of the edges with the weights; by default there are none.
-        ids : str, optional
-            Attribute of the vertices with the ids; by default ``"name"``, or the numbers of the vertices if
-            they have no names.
-
-        Raises
-        ------
-        GraphError
-            No igraph graph, an attribute that is not there, ids that are not distinct.
-
-        Examples
-        --------
-        >>> import edgewise as ew, igraph  # doctest: +SKIP
-        >>> ew.Graph.from_igraph(igraph.Graph.Famous("Zachary"))  # doctest: +SKIP
-        <Graph: undirected, 34 vertices, 78 edges, held as edges on cpu>
-        """
-        from edgewise.ingest.conversions import from_igraph
-
-        return from_igraph(cls, graph, weight, ids)
-
-    def to_scipy(self) -> scipy.sparse.csr_array:
-        """Return the adjacency matrix as a SciPy array, (n_vertices, n_vertices), on the host.
-
-        Its values are the weights, or ones (int64) if there are none.  Of an undirected graph it is
-        symmetric, with every edge in both of its rows.  Repeated edges are entries of their own, which SciPy
-        adds up with ``sum_duplicates()``; some of its functions need that.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> ew.Graph.from_edges([0, 1], [1, 2], weights=[5, 7]).to_scipy().toarray().tolist()
-        [[0, 5, 0], [5, 0, 7], [0, 7, 0]]
-        """
-        from edgewise.ingest.conversions import to_scipy
-
-        return to_scipy(self)
-
-    @classmethod
     def from_frame(
         cls,
         frame: Any,
@@ -341,66 +255,6 @@ class Graph(Representation):
 
         given = {"source": source, "target": target, "weight": weight, "where": where} | options
         return building.from_frame(cls, frame, directed, given)
-
-    @classmethod
-    @named
-    def from_networkx(cls, graph: Any, *, weight: str | None = None) -> Graph:
-        """Make a graph of a NetworkX graph.
-
-        Parameters
-        ----------
-        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            Its nodes are the ids: strings, integers or tuples; the integers from 0 on, in order, are vertex
-            numbers.  Parallel edges are repeated edges.
-        weight : str, optional
-            Attribute of every edge that is its weight; by default the graph has no weights.
-
-        Raises
-        ------
-        GraphError
-            Nodes that are no ids, an edge without the attribute, or one that is no number.
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_networkx(nx.karate_club_graph(), weight="weight")
-        >>> graph.n_vertices, graph.n_edges, int(graph.weights.sum())
-        (34, 78, 231)
-        """
-        from edgewise.ingest.networkx_graphs import from_networkx
-
-        return from_networkx(cls, graph, weight)
-
-    def to_networkx(self, *, weight: str = "weight", multigraph: bool = False) -> Any:
-        """Make a NetworkX graph, whose nodes are the ids.
-
-        Parameters
-        ----------
-        weight : str
-            Attribute that gets the weights, if the graph has weights.
-        multigraph : bool
-            Keep repeated edges; otherwise the last of them replaces the others.
-
-        Returns
-        -------
-        networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-
-        Raises
-        ------
-        GraphError
-            NetworkX is not installed.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[2, 3])
-        >>> graph.to_networkx().edges(data="weight")
-        EdgeDataView([('a', 'b', 2), ('b', 'c', 3)])
-        """
-        from edgewise.ingest.networkx_graphs import to_networkx
-
-        return to_networkx(self, weight, multigraph)
 
     @property
     def sources(self) -> np.ndarray:

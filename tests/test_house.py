@@ -354,7 +354,8 @@ def public_callables():
 
 def methods(name, kind):
     yield name, kind
-    for attribute, value in vars(kind).items():
+    bases = [one for one in kind.__mro__ if one.__module__.startswith("edgewise.")]
+    for attribute, value in (item for base in bases for item in vars(base).items()):
         if attribute.startswith("_"):
             continue
         value = getattr(value, "__func__", None) or getattr(value, "fget", None) or value

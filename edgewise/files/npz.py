@@ -17,9 +17,9 @@ from edgewise.files.contents import check_room, matrix_edges, with_ids, writable
 from edgewise.files.streams import MAX_FREE, MAX_RATIO, check_memory, one_line, reading
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import numpy_array
-from edgewise.ingest.conversions import entries_of, real
 from edgewise.ingest.id_types import describe, is_plain
 from edgewise.ingest.ids import ids_of_vertices, weights_of_vertices
+from edgewise.ingest.matrices import entries_of, real
 
 VERSION = 1
 #: Arrays of a graph, besides its form.

@@ -97,7 +97,7 @@ def test_distinct_values_are_distinct_vertices(way, values):
         [("a", 1), ("a",)],
         [("a", 1), "a"],
         [(), ()],
-        [object(), "a"],
+        [Ellipsis, "a"],
     ],
     ids=repr,
 )
