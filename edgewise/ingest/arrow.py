@@ -18,11 +18,11 @@ from edgewise.ingest.strings import StringNumbers
 
 #: What an int64 is combined with, so that the order of its bytes is that of the numbers.
 SIGN = 1 << 63
-#: Largest number of bytes of the two ids of a pair.
-MAX_PAIR_BYTES = 2**32 - 2
-#: Rows that are numbered at a time, and the largest number of bytes of their strings.
+#: Bytes that the two ids of a pair may have, so that the length of each takes 32 bits.
+PAIR_BYTES = 2**32 - 2
+#: Rows that are numbered at a time, and the bytes of their strings.
 BATCH_ROWS = 1 << 20
-MAX_BYTES = 1 << 30
+BATCH_BYTES = 1 << 30
 
 
 def is_text(kind) -> bool:
@@ -204,62 +204,56 @@ class ColumnNumbers:
 
         The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them.
         """
-        before = self.strings.count
-        self._add(without_views(left), without_views(right), sources, targets)
-        if self.utf8:
-            self.strings.check_utf8(before)
+        self._add([left, right], [sources, targets])
 
-    def _add(self, left, right, sources, targets):
+    def add_column(self, column):
+        """Number the strings of one column, without nulls; returns a (rows,) uint32 array."""
+        numbers = np.empty(len(column), np.uint32)
+        self._add([column.cast(value_type(column.type))], [numbers])
+        return numbers
+
+    def _add(self, columns, numbers):
+        """Number the strings of one column, or of two, in halves if they are long."""
         from pyarrow import types
 
-        coded = [types.is_dictionary(column.type) for column in (left, right)]
+        columns, before = [without_views(column) for column in columns], self.strings.count
+        middle, size = len(columns[0]) // 2, sum(column.nbytes for column in columns)
+        coded = [types.is_dictionary(column.type) for column in columns]
         if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
-            left, right = (c if code else c.dictionary_encode() for c, code in zip((left, right), coded))
-            self._add_dictionaries(left, right, sources, targets)
+            columns = [c if code else c.dictionary_encode() for c, code in zip(columns, coded)]
+            self._add_dictionaries(columns, numbers)
+        elif size > BATCH_BYTES and middle:
+            for part in slice(0, middle), slice(middle, len(columns[0])):
+                self._add([column[part] for column in columns], [column[part] for column in numbers])
             return
-        middle, size = len(left) // 2, left.nbytes + right.nbytes
-        if size > MAX_PAIR_BYTES and not middle:
-            raise GraphError(f"an id is longer than {MAX_PAIR_BYTES:,} bytes; shorten such ids")
-        if size > MAX_BYTES and middle:
-            for part in slice(0, middle), slice(middle, len(left)):
-                self._add(left[part], right[part], sources[part], targets[part])
-            return
-        strings = self._strings(left, right)
-        self.strings.add(strings[0], strings[1], sources, targets)
+        elif size > PAIR_BYTES:
+            raise GraphError(f"an id is longer than {PAIR_BYTES:,} bytes; shorten such ids")
+        else:
+            self.strings.add(self._strings(*columns), numbers)
+        if self.utf8:
+            self.strings.check_utf8(before)
 
     def reserve(self, count):
         """Make room for ``count`` strings at once, before any is added."""
         self.strings.expect(count)
 
-    def add_column(self, column):
-        """Number the strings of one column, without nulls; returns a (rows,) uint32 array."""
-        column = without_views(column.cast(value_type(column.type)))
-        before, middle = self.strings.count, len(column) // 2
-        if column.nbytes > MAX_BYTES and middle:
-            return np.concatenate([self.add_column(column[:middle]), self.add_column(column[middle:])])
-        numbers = np.empty(len(column), np.uint32)
-        self.strings.add(self._strings(column)[0], None, numbers, None)
-        if self.utf8:
-            self.strings.check_utf8(before)
-        return numbers
-
-    def _add_dictionaries(self, left, right, sources, targets):
+    def _add_dictionaries(self, columns, numbers):
         """Number the values that occur, in the order of their first appearance, and the rows through them."""
         import pyarrow as pa
 
-        sides = _distinct(left, 0), _distinct(right, 1)
+        sides = _distinct(columns[0], 0), _distinct(columns[1], 1)
         order = np.argsort(np.concatenate([positions for _, positions, _ in sides]))
-        values = [side.dictionary.take(codes) for side, (codes, _, _) in zip((left, right), sides)]
+        values = [column.dictionary.take(codes) for column, (codes, _, _) in zip(columns, sides)]
         column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
-        ordered, numbers = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
-        self.strings.add(self._strings(column.take(pa.array(order)))[0], None, ordered, None)
-        numbers[order] = ordered
-        sources[:] = numbers[: len(values[0])][sides[0][2]]
-        targets[:] = numbers[len(values[0]) :][sides[1][2]]
+        ordered, ranks = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
+        self.strings.add(self._strings(column.take(pa.array(order))), [ordered])
+        ranks[order] = ordered
+        numbers[0][:] = ranks[: len(values[0])][sides[0][2]]
+        numbers[1][:] = ranks[len(values[0]) :][sides[1][2]]
 
     def _kind_for(self, *columns):
         """The type with short offsets, unless the columns together are too long for it."""
-        return self.kind if sum(column.nbytes for column in columns) <= MAX_BYTES else self.wide
+        return self.kind if sum(column.nbytes for column in columns) <= BATCH_BYTES else self.wide
 
     def _strings(self, *columns):
         """Offsets and bytes of columns, with offsets of one type."""
@@ -298,7 +292,7 @@ class ColumnNumbers:
         for start in range(0, len(offsets) - 1, BATCH_ROWS):
             part = offsets[start : start + BATCH_ROWS + 1]
             column = Strings(part - part[0], arena[part[0] : max(part[-1], part[0] + 1)])
-            self.strings.add(column, None, np.empty(len(part) - 1, np.uint32), None)
+            self.strings.add([column], [np.empty(len(part) - 1, np.uint32)])
         if self.strings.count != count:
             raise ValueError("a string that occurs twice")
 

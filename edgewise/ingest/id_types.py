@@ -31,8 +31,8 @@ import numpy as np
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import SIGN, arrow_array, is_text, numpy_array, value_type, without_views
 
-#: Digits that every int64 has room for as a decimal.
-MOST_DIGITS = 38
+#: Digits of the decimals of 128 bits, which have room for every int64.
+DIGITS = 38
 #: Units of times, from the coarsest on.
 UNITS = ("s", "ms", "us", "ns")
 
@@ -270,10 +270,8 @@ def _storage(column):
         return column.cast(pa.binary())
     if types.is_date32(kind) or types.is_time32(kind):
         column = column.cast(pa.int32())
-    elif (
-        types.is_decimal(kind) and kind.precision < MOST_DIGITS
-    ):  # narrow decimals have no cast, or a wrong one
-        column = column.cast(pa.decimal128(MOST_DIGITS, kind.scale))
+    elif types.is_decimal(kind) and kind.precision < DIGITS:  # narrow decimals have no cast, or a wrong one
+        column = column.cast(pa.decimal128(DIGITS, kind.scale))
     return column.cast(pa.int64())
 
 
@@ -299,7 +297,7 @@ def _restored(ids, kind):
         return pa.ExtensionArray.from_storage(kind, _restored(ids, kind.storage_type))
     ids = arrow_array(ids)
     if types.is_decimal(kind):
-        wide = ids.cast(pa.decimal128(MOST_DIGITS, 0))
+        wide = ids.cast(pa.decimal128(DIGITS, 0))
         try:
             return wide.cast(kind)
         except pa.ArrowInvalid:  # ids of other columns have more digits

@@ -8,7 +8,7 @@ its own is refused, because two ids could become one text.
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, value_type, with_plain_nulls, without_views
 from edgewise.ingest.default_columns import JOINT, joined_names
-from edgewise.ingest.id_types import MOST_DIGITS, are_comparable, as_text, describe, plain_type, refusal
+from edgewise.ingest.id_types import DIGITS, are_comparable, as_text, describe, plain_type, refusal
 
 #: Zeros at the end of the fraction of a second, and what remains of them.
 ZEROS_OF_FRACTIONS = (r"\.0+(Z?)$", r"\1"), (r"(\.[0-9]*[1-9])0+(Z?)$", r"\1\2")
@@ -90,7 +90,7 @@ def _as_text(column, kind):
         return as_text(column)
     column = column.cast(kind)
     if types.is_decimal(kind) and kind.scale < 0:
-        column = column.cast(pa.decimal128(MOST_DIGITS, 0))
+        column = column.cast(pa.decimal128(DIGITS, 0))
     elif types.is_duration(kind):
         column = column.cast(pa.duration("ns"))
     elif types.is_timestamp(kind) and kind.tz is not None:

@@ -32,7 +32,7 @@ HEXADECIMAL_NUMBER = r"[-+]?0x[0-9a-f.]+(p[-+]?[0-9]+)?"
 FORTRAN = r"[-+]?[0-9]*\.?[0-9]*d[-+]?[0-9]+"
 OTHERS = f"(?i){GROUPED}|{HEXADECIMAL_NUMBER}|{FORTRAN}"
 #: Characters of a field that a message shows.
-LONGEST = 60
+SHOWN = 60
 #: Digits and points, which names of columns hardly are.
 DIGITS = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?", re.IGNORECASE)
 
@@ -78,7 +78,7 @@ def about_number(field: str, decimal: str | None = None) -> str:
 
     ``decimal`` is the decimal mark, or ``None`` for formats that always have a point.
     """
-    mark, shown = decimal or ".", repr(field if len(field) < LONGEST else field[: LONGEST - 3] + "...")
+    mark, shown = decimal or ".", repr(field if len(field) < SHOWN else field[: SHOWN - 3] + "...")
     if is_number(field, mark):
         finite = "n" in field.lower() or math.isfinite(float(field.replace(mark, ".")))
         return "" if finite else f"{shown} is beyond float64; correct it"

@@ -90,28 +90,26 @@ class StringNumbers:
         self.lookup = _lookup_of(0)
         self.only_ascii, self.longest = True, 0
 
-    def add(self, left, right, sources, targets):
-        """Number the strings of a batch of pairs, two columns (:class:`Strings`) of one length.
+    def add(self, columns, numbers):
+        """Number the strings of a batch: one column (:class:`Strings`), or two of one length, of pairs.
 
-        The numbers are written into ``sources`` and ``targets``, (rows,) uint32.  ``right`` and ``targets``
-        are ``None`` if there is a single column.
+        The numbers are written into the arrays of ``numbers``, (rows,) uint32, one for each column.
         """
-        rows, pairs = len(left.starts) - 1, right is not None
+        rows, pairs = len(columns[0].starts) - 1, len(columns) == 2
         if not rows:
             return
         if self.count > (most := CAPACITY - (rows << pairs)):
             raise GraphError(f"more than {most:,} distinct strings; give integer ids")
         if self.slots is None:
-            columns = [left, right] if pairs else [left]
             if self._are_some(rows << pairs, columns):
-                self._add_some(columns, [sources, targets])
+                self._add_some(columns, numbers)
                 return
             self.enter_known()
-        start, right, targets = 0, right if pairs else left, targets if pairs else sources
+        start = 0
         while start < rows:
             stop = min(rows, start + self._fitting_rows(pairs))
-            one, other = (Strings(column.starts[start : stop + 1], column.text) for column in (left, right))
-            self._add_many(one, other, (sources[start:stop], targets[start:stop]), pairs)
+            part = [Strings(column.starts[start : stop + 1], column.text) for column in columns]
+            self._add_many(part, [column[start:stop] for column in numbers])
             start = stop
 
     def _are_some(self, count, columns):
@@ -126,12 +124,12 @@ class StringNumbers:
             self.grow()
         return max(int(BRIM * len(self.slots)) - self.count >> pairs, PART_ROWS)
 
-    def _add_many(self, left, right, numbers, pairs):
+    def _add_many(self, columns, numbers):
         """Number the strings of a batch by the loops."""
-        rows = len(left.starts) - 1
+        rows, pairs = len(columns[0].starts) - 1, len(columns) == 2
         count = rows << pairs
         self._reserve(count)
-        batch = Batch(rows, np.uint64(pairs), left, right, np.uint64(self.count))
+        batch = Batch(rows, np.uint64(pairs), columns[0], columns[-1], np.uint64(self.count))
         with timer("look up"):
             look_up(-(-count // GROUP), batch, self._table(), self.lookup)
         with timer("number new"):
@@ -146,7 +144,7 @@ class StringNumbers:
             number_new(n_blocks, batch, self._table(), self.lookup, blocks)
             self.only_ascii &= not (np.bitwise_or.reduce(blocks.high) & NOT_ASCII)
         with timer("resolve"):
-            write_numbers(rows, batch, self.slots, self.lookup.results, *numbers)
+            write_numbers(rows, batch, self.slots, self.lookup.results, numbers[0], numbers[-1])
 
     def _add_some(self, columns, numbers):
         """Number the strings of a batch by Arrow's dictionary, which knows nothing of batches before."""
@@ -164,11 +162,11 @@ class StringNumbers:
     def prepare(self):
         """Load the loops, if many strings are expected."""
         if self.expected > SOME:
-            letters, numbers = _kept(np.full(2, ord("a"), np.uint8)), np.empty(1, np.uint32)
+            letters, numbers = _kept(np.full(2, ord("a"), np.uint8)), [np.empty(1, np.uint32)] * 2
             column = Strings(_kept(np.array([0, 2], np.int32)), letters)
             other = StringNumbers()
             other.enter_known()
-            other.add(column, column, numbers, numbers)
+            other.add([column, column], numbers)
 
     def enter_known(self):
         """Enter the strings known into the table, if they are not in it."""
@@ -179,8 +177,7 @@ class StringNumbers:
         if count:
             column = Strings(*(_kept(growing.used_items()) for growing in (self.offsets, self.arena)))
             self.count, self.offsets.used, self.arena.used = 0, 1, 0
-            numbers = np.empty(count, np.uint32)
-            self._add_many(column, column, (numbers, numbers), False)
+            self._add_many([column], [np.empty(count, np.uint32)])
 
     def find(self, strings):
         """Numbers of a column, (strings,) uint32, without adding any; :data:`MISSING` for unknown ones."""

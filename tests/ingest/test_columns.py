@@ -227,7 +227,6 @@ def test_what_is_no_array():
         pa.array([1, None]),
         pa.chunked_array([["a"], [None]]),
     ],
-    ids=repr,
 )
 def test_nulls_are_named_by_their_position(values):
     with pytest.raises(GraphError, match=r"^sources\[1\] is null; drop such edges first(; a gap makes|$)"):

@@ -193,13 +193,13 @@ def test_batches_of_any_size_number_alike(monkeypatch, rows):
 
 
 def test_batches_of_many_bytes_are_halved(monkeypatch):
-    monkeypatch.setattr(arrow, "MAX_BYTES", 200)
+    monkeypatch.setattr(arrow, "BATCH_BYTES", 200)
     check_strings(["x" * (place % 50) for place in range(40)], ["y" * (place % 90) for place in range(40)])
 
 
 def test_ids_too_long_to_be_counted_are_refused(monkeypatch):
-    monkeypatch.setattr(arrow, "MAX_BYTES", 50)
-    monkeypatch.setattr(arrow, "MAX_PAIR_BYTES", 100)
+    monkeypatch.setattr(arrow, "BATCH_BYTES", 50)
+    monkeypatch.setattr(arrow, "PAIR_BYTES", 100)
     with pytest.raises(GraphError, match="longer than 100 bytes"):
         check_strings(["a", "x" * 200, "b"], ["b", "c", "d"])
 
@@ -222,11 +222,11 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
     lefts, rights = [f"{place:050d}" for place in range(64)], [f"{place % 9:050d}" for place in range(64)]
     sizes, add = [], strings.StringNumbers.add
 
-    def add_and_note(self, left, *rest):
-        sizes.append(len(left.starts) - 1)
-        return add(self, left, *rest)
+    def add_and_note(self, columns, numbers):
+        sizes.append(len(columns[0].starts) - 1)
+        return add(self, columns, numbers)
 
-    monkeypatch.setattr(arrow, "MAX_BYTES", 2000)
+    monkeypatch.setattr(arrow, "BATCH_BYTES", 2000)
     monkeypatch.setattr(strings.StringNumbers, "add", add_and_note)
     for columns in (
         (pa.array(lefts).cast(kind), pa.array(rights)),
@@ -243,7 +243,9 @@ def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, som
     monkeypatch.setattr(
         strings.StringNumbers,
         "_add_many",
-        lambda self, left, *rest: (rows.append(len(left.starts) - 1), add(self, left, *rest))[1],
+        lambda self, columns, numbers: (rows.append(len(columns[0].starts) - 1), add(self, columns, numbers))[
+            1
+        ],
     )
     lefts = [f"id {place * 7 % 300}" for place in range(600)]
     assert check_strings(lefts, lefts[::-1])[3] == 300
