@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 
 import first_use
 
+from edgewise import tuning
 from edgewise.device import ahead, each_row, launch, warps
-from edgewise.ingest import csr
 
-csr.FEW = 0  # so that small files take the kernels of large ones
+tuning.CPU = replace(tuning.CPU, ingest_few=0)  # so that small files take the kernels of large ones
 
 
 class WarpWidth(str):

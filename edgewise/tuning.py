@@ -58,6 +58,8 @@ class CPULimits:
     components_counted: int = limit(1 << 18, "vertices", "NumPy | all", "2 cores, add6734", "2026-11-23")
     forest_threads: int = limit(8, "threads", "kruskal | boruvka", "16 cores, 56083c9", "2026-11-23")
     forest_entries: int = limit(1 << 20, "entries", "kruskal | boruvka", "16 cores, no state", "2026-11-23")
+    ingest_few: int = limit(1 << 12, "edges", "NumPy | kernel", "2 cores, 8383ece", "2026-11-25")
+    ingest_first: int = limit(1 << 18, "edges", "NumPy | compiler", "2 cores, 8383ece", "2026-11-25")
     paths_alone: int = limit(1 << 16, "n + m", "sequential | parallel", "2 cores, 70261b3", "2026-11-25")
     paths_nearby: int = limit(128, "m / entries read", "parallel | alone", "2 cores, db508eb", "2026-11-27")
     paths_narrow: int = limit(128, "waiting vertices", "alone | parallel", "2 cores, db508eb", "2026-11-27")

@@ -58,7 +58,7 @@ def complete(path: Path) -> None:
 
 
 def remove(path: Path) -> bool:
-    """Remove a file or folder, if it is there, and say whether it is there still, to be removed at the end."""
+    """Remove a file or folder if it is there; say whether it is there still, to be removed at the end."""
     shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
         path.unlink()
@@ -90,7 +90,7 @@ def temporary_folder(parent: str | None = None) -> Iterator[Path]:
         yield path
     finally:
         end = monotonic() + PATIENCE
-        while remove(path) and monotonic() < end:  # a process of a session, which is ending, has just written to it
+        while remove(path) and monotonic() < end:  # a process that is ending has just written to it
             sleep(PAUSE)
 
 

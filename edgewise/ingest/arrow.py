@@ -78,6 +78,23 @@ def numpy_array(column):
     return np.concatenate([np.from_dlpack(chunk) for chunk in (none, *column.chunks)])
 
 
+def integers(column, kind):
+    """NumPy array of a column of integers, which must fit into ``kind``, a type of 64 bits."""
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    values = numpy_array(column)
+    if values.dtype.kind != kind.kind and len(values):
+        limit, least, most = np.iinfo(kind), int(values.min()), int(values.max())
+        if least < limit.min or most > limit.max:
+            raise GraphError(
+                f"id {least if least < limit.min else most} does not fit into {np.dtype(kind)}, the type "
+                "of the other ids; store all of them as uint64, or as strings where some are negative"
+            )
+    return values
+
+
 def with_plain_nulls(column):
     """The column; a dictionary with its nulls among the codes, where filters and counts see them."""
     import pyarrow as pa

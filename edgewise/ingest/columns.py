@@ -139,6 +139,13 @@ def check_no_nulls(values, name):
         raise null_error(name, values.is_null().index(True).as_py())
 
 
+def check_lengths(sources, targets):
+    """Raise unless two columns have one length."""
+    if len(sources) != len(targets):
+        problem = f"{len(sources)} sources but {len(targets)} targets"
+        raise GraphError(f"{problem}; give one of each for every edge")
+
+
 def null_error(name, position):
     """The error about a null among the values of a column."""
     return GraphError(f"{name}[{position}] is null; drop such edges first")

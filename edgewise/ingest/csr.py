@@ -12,9 +12,10 @@ neighbours in order of edge number.
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add
-from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument, one_of
+from edgewise.index_type import MAX_UINT32
+from edgewise.ingest.edges import few_edges
 from edgewise.primitives import exclusive_scan, histogram
 
 #: The edges of a directed graph that degrees count.
@@ -28,10 +29,6 @@ MAX_RUN = 64
 NO_EDGES = np.empty(0, np.int64)
 #: Bits of half a packed entry, and what is packed where there is none: it is sorted to the end.
 HALF, NO_ENTRY = np.uint64(32), np.uint64(2**64 - 1)
-#: Vertices up to which an entry fits into 64 bits, and is never the one that stands for none.
-MAX_VERTICES = 2**32 - 1
-#: Edges up to which sorting on the CPU is faster than counting, and than the compiler's import and counting.
-FEW, FEW_AT_FIRST = 1 << 12, 1 << 18
 
 
 @device
@@ -96,8 +93,8 @@ def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     """
     where = arrays.device_of(sources)
     by = _by_counting if where == "cpu" else _by_radix_sort
-    few = FEW if where != "cpu" or cpu_compiler_is_loaded() else FEW_AT_FIRST
-    if len(sources) <= few and vertices <= (MAX_VERTICES if where == "cpu" else few):
+    few = few_edges(where)
+    if len(sources) <= few and vertices <= (MAX_UINT32 if where == "cpu" else few):
         by = _by_sorting
     return by(vertices, sources, targets, both, with_edges)
 
@@ -158,7 +155,7 @@ def _take_sorted(entry, order, both, packed, keys, edges):
 
 
 def _by_radix_sort(vertices, sources, targets, both, with_edges):
-    if vertices > MAX_VERTICES:
+    if vertices > MAX_UINT32:
         problem = f"{vertices} vertices are too many for a GPU to sort"
         raise OptionError(f"{problem}; use {argument('device', 'cpu')}")
     where, m = arrays.device_of(sources), len(sources)

@@ -4,15 +4,25 @@ import operator
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.index_type import MAX_UINT32, index_type
-from edgewise.ingest.columns import as_array, as_column, check_no_nulls, is_arrow, of_arrow, unmasked
+from edgewise.ingest.columns import (
+    as_array,
+    as_column,
+    check_lengths,
+    check_no_nulls,
+    is_arrow,
+    of_arrow,
+    unmasked,
+)
 from edgewise.primitives import count, pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
-#: Sums of whole weights are below this, with room for the rounding of float64.
-LARGEST_SUM = 2**63 - 2**12
+#: What 64 bits hold of the sum of whole weights, with room for the rounding of float64.
+SUMS = 2**63 - 2**12
 #: What may be done with self-loops, and with repeated edges.
 SELF_LOOPS, REPEATED = ("keep", "drop"), ("keep", "first", "sum", "min", "max")
 
@@ -48,9 +58,7 @@ def _of_pairs(pairs):
 def endpoints(sources, targets, n_vertices):
     """Vertex numbers of the two columns of an edge list, number of vertices, and their ids or ``None``."""
     sources, targets = as_column(sources, "sources"), as_column(targets, "targets")
-    if len(sources) != len(targets):
-        problem = f"{len(sources)} sources but {len(targets)} targets"
-        raise GraphError(f"{problem}; give one of each for every edge")
+    check_lengths(sources, targets)
     with arrays.guard(_device(sources)):
         if n_vertices is None:
             from edgewise.ingest import ids
@@ -75,9 +83,7 @@ def endpoints_among(known, sources, targets):
     device = _device(as_column(sources, "sources"))
     ends = (sources, "sources"), (targets, "targets")
     columns = [known.plain(arrow_array(host_column(values, name)), name) for values, name in ends]
-    if len(columns[0]) != len(columns[1]):
-        problem = f"{len(columns[0])} sources but {len(columns[1])} targets"
-        raise GraphError(f"{problem}; give one of each for every edge")
+    check_lengths(*columns)
     numbers = tuple(np.empty(len(column), np.uint32) for column in columns)
     known.number(columns, numbers)
     names, count = known.finish(*numbers)
@@ -202,11 +208,11 @@ def _check_sums(xp, weights, run):
     if weights.dtype.kind != "i" or not len(weights):
         return
     largest = max(abs(int(weights.min())), abs(int(weights.max())))
-    if largest * int(xp.bincount(run).max()) < LARGEST_SUM:
+    if largest * int(xp.bincount(run).max()) < SUMS:
         return
     sums = xp.zeros(int(run[-1]) + 1, np.float64)
     xp.add.at(sums, run, xp.abs(weights.astype(np.float64)))
-    if float(sums.max()) >= LARGEST_SUM:
+    if float(sums.max()) >= SUMS:
         remedy = f"convert them to float64, or choose another {argument('repeated')}"
         raise GraphError(f"the weights of repeated edges may add up to more than 64 bits hold; {remedy}")
 
@@ -227,6 +233,12 @@ def rows(offsets, neighbours):
             run = f"from {int(offsets[0])} to {int(offsets[-1])}"
             raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
         return offsets, numbers(neighbours, len(offsets) - 1, "neighbours")
+
+
+def few_edges(device):
+    """Edges up to which NumPy is faster than a kernel, or, on the CPU, than the import of the compiler."""
+    loaded = device != "cpu" or cpu_compiler_is_loaded()
+    return tuning.CPU.ingest_few if loaded else tuning.CPU.ingest_first
 
 
 def row_numbers(offsets, kind):

@@ -21,6 +21,7 @@ from edgewise.ingest.arrow import (
     value_type,
 )
 from edgewise.ingest.columns import (
+    check_lengths,
     host_column,
     id_column,
     is_arrow,
@@ -58,7 +59,7 @@ def number(sources, targets):
     columns = id_column(sources, "sources"), id_column(targets, "targets")
     kind, (sources, targets) = plain_columns(columns, ("sources", "targets"))
     if kind is not None:
-        _check_lengths(sources, targets)
+        check_lengths(sources, targets)
         numbers_of = number_integers if isinstance(sources, np.ndarray) else number_strings
         *numbers, ids, count = numbers_of(sources, targets)
         return *numbers, restored(ids, kind, count), count
@@ -68,14 +69,8 @@ def number(sources, targets):
     _check_both(*("strings" if text else "integers" for text in texts))
     if all(texts) and not typed:
         _check_both(*("strings" if is_utf8(value_type(one.type)) else "bytes" for one in (sources, targets)))
-    _check_lengths(sources, targets)
+    check_lengths(sources, targets)
     return number_strings(sources, targets) if texts[0] else number_integers(sources, targets)
-
-
-def _check_lengths(sources, targets):
-    if len(sources) != len(targets):
-        problem = f"{len(sources)} sources but {len(targets)} targets"
-        raise GraphError(f"{problem}; give one of each for every edge")
 
 
 def _check_both(left, right):
@@ -221,11 +216,9 @@ def has_tuples(graph) -> bool:
     return is_tuple_type(getattr(graph.ids, "type", None))
 
 
-def _as_column(ids, are_tuples=False):
+def _as_column(ids, are_tuples):
     """One id, or several, as a column."""
-    if _is_single(ids):
-        return [ids]
-    if are_tuples and isinstance(ids, tuple) and is_one_tuple(ids):
+    if _is_single(ids) or (are_tuples and isinstance(ids, tuple) and is_one_tuple(ids)):
         return [ids]
     wanted = ids if hasattr(ids, "dtype") or hasattr(ids, "type") else list(ids)
     nested = list if are_tuples else (list, tuple)
@@ -257,20 +250,21 @@ def _shown(value):
 
 
 def _integers(wanted):
-    """A column of integers; the error names an id that is none."""
+    """A column of integers, of Python's beyond int64; the error names an id that is none."""
     try:
         column = np.asarray(wanted)
     except OverflowError:
         column = np.asarray(wanted, object)
-    if column.dtype.kind in "iu" or not len(column):
-        return column.astype(np.int64) if not len(column) else column
+    if not len(column):
+        return column.astype(np.int64)
+    if column.dtype.kind in "iu":
+        return column
     for one in wanted:
         if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, np.integer)):
             raise GraphError(f"vertex {one!r} is not in the graph: its ids are integers")
-    largest = max(wanted, key=abs)
-    if -(2**63) <= min(wanted) and max(wanted) < 2**64:
-        return np.array(wanted, object)
-    raise GraphError(f"vertex {largest} is not in the graph: its ids have 64 bits")
+    if min(wanted) < -(2**63) or max(wanted) >= 2**64:
+        raise GraphError(f"vertex {max(wanted, key=abs)} is not in the graph: its ids have 64 bits")
+    return np.array(wanted, object)
 
 
 def _checked(column, count):
@@ -285,13 +279,13 @@ def _of_integers(graph, known, wanted):
     """Numbers of integer ids, which are distinct; ascending where edgewise numbered them; -1 if unknown."""
     known, order = graph.cached("sorted ids", lambda: _sorted_ids(known))
     column, span = _integers(wanted), np.iinfo(known.dtype)
-    outside = np.array([not span.min <= int(one) <= span.max for one in column], bool)
+    if not len(known):
+        return np.full(len(column), -1, np.int64)
+    outside = ((column < span.min) | (column > span.max)).astype(bool)
     column = np.where(outside, 0, column).astype(known.dtype)
-    positions = np.minimum(np.searchsorted(known, column), max(len(known) - 1, 0))
-    wrong = outside | (known[positions] != column if len(known) else True)
-    if wrong.all():
-        return np.full(len(wrong), -1, np.int64)
-    return np.where(wrong, -1, positions if order is None else order[positions]).astype(np.int64)
+    positions = np.minimum(np.searchsorted(known, column), len(known) - 1)
+    found = positions if order is None else order[positions]
+    return np.where(outside | (known[positions] != column), -1, found).astype(np.int64)
 
 
 def _sorted_ids(known):

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgewise.errors import GraphError
 from edgewise.index_type import MAX_UINT32
-from edgewise.ingest.arrow import ColumnNumbers, is_text, with_plain_nulls
+from edgewise.ingest.arrow import ColumnNumbers, integers, is_text, with_plain_nulls
 from edgewise.ingest.default_columns import JOINT
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.id_types import describe, joint_type, plain_type, restored, to_plain, unless_plain
@@ -80,9 +80,6 @@ class KnownIds:
         if self.restore is None:
             return value
         return restored(pa.array([value], self.kind), self.restore, 1)[0].as_py()
-
-    def _restored(self, ids, count):
-        return restored(ids, self.restore, count)
 
     def extend(self, column):
         """Add ids, which are different from each other and from those before."""
@@ -156,7 +153,7 @@ class KnownStrings(KnownIds):
         ``numbers`` are all the arrays of numbers that were written.
         """
         ids = self.numbers.ids()
-        return self._restored(ids, len(ids)), len(ids)
+        return restored(ids, self.restore, len(ids)), len(ids)
 
 
 class KnownIntegers(KnownIds):
@@ -210,11 +207,9 @@ class KnownIntegers(KnownIds):
                 column[is_new] = ranks[column[is_new] - np.uint32(self.count)]
             ids = np.concatenate([ids, new[order]])
         plain = bool((ids == np.arange(len(ids), dtype=ids.dtype)).all())
-        return self._restored(None if plain else ids, len(ids)), len(ids)
+        return restored(None if plain else ids, self.restore, len(ids)), len(ids)
 
 
 def _integers(column, dtype):
     """A column of integers as an array of ``dtype``; GraphError unless all fit."""
-    from edgewise.ingest.pair_columns import integers
-
     return np.ascontiguousarray(integers(column, np.dtype(dtype)), dtype)

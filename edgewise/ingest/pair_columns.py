@@ -10,6 +10,7 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument, one_of, warn
 from edgewise.ingest.arrow import (
     ColumnNumbers,
+    integers,
     is_text,
     numpy_array,
     value_type,
@@ -414,20 +415,3 @@ def _changed(batch, change):
     import pyarrow as pa
 
     return pa.RecordBatch.from_arrays([change(column) for column in batch.columns], batch.schema.names)
-
-
-def integers(column, kind):
-    """NumPy array of a column of integers, which must fit into ``kind``."""
-    from pyarrow import types
-
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    values = numpy_array(column)
-    if values.dtype.kind != kind.kind and len(values):
-        limit, least, most = np.iinfo(kind), int(values.min()), int(values.max())
-        if least < limit.min or most > limit.max:
-            raise GraphError(
-                f"id {least if least < limit.min else most} does not fit into {np.dtype(kind)}, the type "
-                "of the other ids; store all of them as uint64, or as strings where some are negative"
-            )
-    return values

@@ -10,13 +10,12 @@ from typing import Any
 
 from edgewise.errors import GraphError, argument
 from edgewise.ingest.arrow import BATCH_ROWS, check_column, is_text, is_utf8
+from edgewise.ingest.default_columns import listing
 from edgewise.ingest.id_types import plain_type, refusal
 from edgewise.ingest.known_ids import known_ids
 
 #: Names of the column of ids that are looked for if none is given, in this order.
 USUAL = ("id", "unique_id")
-#: Names of columns that a message lists.
-LISTED = 12
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,7 @@ def id_column_of(schema, given, name) -> str:
     """Name of the column with the ids of records: the one given, or the usual one, or the only one."""
     from pyarrow import types
 
-    names = schema.names
-    listed = ", ".join(names[:LISTED]) + (" ..." if len(names) > LISTED else "")
+    names, listed = schema.names, listing(schema.names)
     choice = argument("vertex_id", *([] if given is None else [given]))
     if given is None:
         given = next((one for one in USUAL if one in names), names[0] if len(names) == 1 else None)

@@ -12,14 +12,11 @@ of its halves do not exceed 64 bits, so that interpreter and compilers agree wit
 import numpy as np
 
 from edgewise.device import arrays, device, each
-from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.errors import GraphError, argument
-from edgewise.ingest.edges import row_numbers
+from edgewise.ingest.edges import few_edges, row_numbers
 
 #: Arcs whose hashes are added at a time.
 BLOCK = 1 << 12
-#: Arcs up to which NumPy is as fast, and faster than the compiler's import or the compiling of a kernel.
-FEW, FEW_AT_FIRST = 1 << 12, 1 << 18
 ROUNDS = 7
 _MASK, _HALF, _SIGN = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1 << 63)
 _MULTIPLIER, _WEYL = np.uint64(0xD256D193), np.uint64(0x9E3779B9)
@@ -82,7 +79,7 @@ def is_symmetric(sources, targets, weights=None) -> bool:
     else:
         wide = weights.astype(np.float64 if floating else np.int64, copy=False)
         bits = arrays.contiguous(wide).view(np.uint64)
-    if where == "cpu" and len(sources) <= (FEW if cpu_compiler_is_loaded() else FEW_AT_FIRST):
+    if where == "cpu" and len(sources) <= few_edges(where):
         return not bool(_sum_few(sources, targets, bits, floating).any())
     ends = arrays.contiguous(sources), arrays.contiguous(targets)
     sums = arrays.full(2 * blocks, 0, np.int64, where)

@@ -21,9 +21,8 @@ import numpy as np
 from edgewise.device import each
 from edgewise.errors import GraphError, argument
 from edgewise.index_type import index_type
-from edgewise.ingest.arrow import ColumnNumbers
+from edgewise.ingest.arrow import ColumnNumbers, integers
 from edgewise.ingest.integers import IntegerNumbers, Marks, marks_below
-from edgewise.ingest.pair_columns import integers
 from edgewise.streams.graph import MarkedIds
 
 #: Distinct ids that are restored at a time.

@@ -2,14 +2,15 @@
 
 import dis
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from edgewise import tuning
 from edgewise.command import run
 from edgewise.device import ahead, arrays, launch
 from edgewise.device.target import SIMULATED
-from edgewise.ingest import csr
 
 pytestmark = [
     pytest.mark.simulator,
@@ -42,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
 def test_commands_launch_usual_kernels(words, monkeypatch):
-    monkeypatch.setattr(csr, "FEW", 0)  # as for large input
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_few=0))  # as for large input
     usual = [(without_width(name), kinds) for name, kinds in ahead.usual_kernels()]
     launched, launch_one = [], launch.Kernel.__call__
 

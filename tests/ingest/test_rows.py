@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.ingest import csr
@@ -64,7 +65,7 @@ def check(way, dtype, edges, both, with_edges, device):
 
 @on_cpu
 @pytest.mark.interpreter
-@pytest.mark.parametrize("count", [csr.FEW, csr.FEW + 1])
+@pytest.mark.parametrize("count", [tuning.CPU.ingest_few, tuning.CPU.ingest_few + 1])
 def test_both_ways_at_the_limit(count):
     sources, targets = np.random.default_rng(1).integers(0, 900, (2, count)).astype(np.uint32)
     ours = csr.rows_from_edges(900, sources, targets, True, True)
@@ -75,7 +76,7 @@ def test_both_ways_at_the_limit(count):
 @on_cpu
 @pytest.mark.interpreter
 def test_numbers_beyond_64_bits_of_an_entry_are_counted(monkeypatch):
-    monkeypatch.setattr(csr, "MAX_VERTICES", 6)
+    monkeypatch.setattr(csr, "MAX_UINT32", 6)
     sources, targets = np.array([[6, 0], [0, 0]], np.int64)
     offsets, neighbours, _ = csr.rows_from_edges(7, sources, targets, True)
     assert offsets.tolist() == [0, 2, 2, 2, 2, 2, 2, 3]

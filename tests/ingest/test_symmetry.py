@@ -1,6 +1,7 @@
 """Symmetry by a sum of hashes agrees with looking at every arc."""
 
 from collections import Counter
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgewise import tuning
 from edgewise.ingest import symmetry
 from edgewise.ingest.symmetry import first_unmatched, is_symmetric
 
@@ -24,7 +26,8 @@ def test_symmetry(arcs, both, weighted):
     symmetric = all(keys[v, u, w] == count for (u, v, w), count in keys.items())
     floats = None if values is None else values * 0.5
     for few in (0, 1 << 12):  # by the kernel, and by NumPy
-        with mock.patch.multiple(symmetry, FEW=few, FEW_AT_FIRST=few):
+        limits = replace(tuning.CPU, ingest_few=few, ingest_first=few)
+        with mock.patch.object(tuning, "CPU", limits):
             assert is_symmetric(sources, targets, values) == symmetric
             assert is_symmetric(sources * 2**33, targets * 2**33, floats) == symmetric
             assert is_symmetric(sources.astype(np.uint32), targets.astype(np.uint32), values) == symmetric
@@ -37,7 +40,8 @@ def test_symmetry(arcs, both, weighted):
 @pytest.mark.interpreter
 def test_signs_of_zero_are_one_weight():
     for few in (0, 1 << 12):
-        with mock.patch.multiple(symmetry, FEW=few, FEW_AT_FIRST=few):
+        limits = replace(tuning.CPU, ingest_few=few, ingest_first=few)
+        with mock.patch.object(tuning, "CPU", limits):
             assert is_symmetric(np.array([0, 1]), np.array([1, 0]), np.array([0.0, -0.0]))
 
 
