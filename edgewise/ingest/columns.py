@@ -38,6 +38,8 @@ TYPED = frozenset(("UUIDs", "decimals", "timestamps", "dates", "times", "duratio
 OBJECT_KINDS = (UUID, tuple)
 #: Classes among whose values NaN is a missing one, as in pandas; Arrow takes it for a number.
 NAN_IS_NULL = (Decimal, datetime.date, datetime.time, datetime.timedelta)
+#: Floats hold integers up to this one exactly.
+EXACT = 1 << 53
 #: Kinds of the types of NumPy that ids may have.
 ID_KINDS = "iuUOTMm"
 

@@ -31,16 +31,12 @@ NO_EDGES = np.empty(0, np.int64)
 HALF, NO_ENTRY = np.uint64(32), np.uint64(2**64 - 1)
 
 
-@device
-def _count_entries(row, other, both, counts):
-    fetch_add(counts, row, 1)
-    if both and row != other:
-        fetch_add(counts, other, 1)
-
-
 @each
 def _count(edge, sources, targets, both, counts):
-    _count_entries(sources[edge], targets[edge], both, counts)
+    source, target = sources[edge], targets[edge]
+    fetch_add(counts, source, 1)
+    if both and source != target:
+        fetch_add(counts, target, 1)
 
 
 @device

@@ -57,20 +57,16 @@ def number(sources, targets):
         return _number_on_device(sources, targets)
     typed = is_arrow(sources) and is_arrow(targets)
     columns = id_column(sources, "sources"), id_column(targets, "targets")
+    check_lengths(*columns)
     kind, (sources, targets) = plain_columns(columns, ("sources", "targets"))
-    if kind is not None:
-        check_lengths(sources, targets)
-        numbers_of = number_integers if isinstance(sources, np.ndarray) else number_strings
-        *numbers, ids, count = numbers_of(sources, targets)
-        return *numbers, restored(ids, kind, count), count
     texts = [not isinstance(column, np.ndarray) for column in (sources, targets)]
-    if not len(sources) and not len(targets) and not all(texts):
-        return number_integers(sources, targets)
-    _check_both(*("strings" if text else "integers" for text in texts))
-    if all(texts) and not typed:
-        _check_both(*("strings" if is_utf8(value_type(one.type)) else "bytes" for one in (sources, targets)))
-    check_lengths(sources, targets)
-    return number_strings(sources, targets) if texts[0] else number_integers(sources, targets)
+    if kind is None and (len(sources) or all(texts)):
+        _check_both(*("strings" if text else "integers" for text in texts))
+        if all(texts) and not typed:
+            kinds = (value_type(column.type) for column in (sources, targets))
+            _check_both(*("strings" if is_utf8(one) else "bytes" for one in kinds))
+    *numbers, ids, count = (number_strings if all(texts) else number_integers)(sources, targets)
+    return *numbers, restored(ids, kind, count), count
 
 
 def _check_both(left, right):

@@ -28,7 +28,8 @@ MAX_SPREAD = 4
 SOME = 1 << 18
 #: Largest share of the slots in use, and the share of free ones at which the table grows.
 FULL, NEARLY_FULL = 0.6, 0.1
-MIN_SLOTS = 1 << 12
+#: Slots of the first table.
+FIRST_SLOTS = 1 << 12
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -225,7 +226,7 @@ def _by_table(endpoints, origin, span):
 
 def _table_of(endpoints, origin):
     """Table of all distances: as many ids at a time as fit in any case, then a count of the slots in use."""
-    slots, used = np.full(MIN_SLOTS, EMPTY), 0
+    slots, used = np.full(FIRST_SLOTS, EMPTY), 0
     for values in endpoints:
         done = 0
         while done < len(values):
@@ -257,7 +258,7 @@ class IntegerNumbers:
         self.dtype, self.count = np.dtype(dtype), 0
         self.origin = Origin(ZERO, np.uint64(0 if self.dtype.kind == "u" else 1 << 63))
         self.keys, self.number_of_largest = Growing(np.uint64), None
-        self._allocate(MIN_SLOTS)
+        self._allocate(FIRST_SLOTS)
 
     def _allocate(self, slots):
         self.ranks = Ranks(np.full(slots, EMPTY), np.empty(slots, index_type(slots)))

@@ -13,10 +13,7 @@ import numpy as np
 
 from edgewise.errors import GraphError, argument
 from edgewise.index_type import index_type
-from edgewise.ingest.columns import TYPED, kinds_of
-
-#: Integers up to here are floats without rounding.
-MAX_EXACT = 2**53
+from edgewise.ingest.columns import EXACT, TYPED, kinds_of
 
 
 class Rows(NamedTuple):
@@ -112,7 +109,7 @@ def as_weights(values: list, name: Any, *, mixed: bool = True) -> np.ndarray:
             return np.fromiter(values, np.float64, len(values))
         if all(issubclass(kind, (int, float, np.integer)) for kind in kinds):
             whole = (abs(int(value)) for value in values if not isinstance(value, float))
-            if max(whole) <= MAX_EXACT:
+            if max(whole) <= EXACT:
                 if mixed:
                     return np.fromiter(values, np.float64, len(values))
                 raise WeightError(f"weights {name!r} are integers and floats, and so are their sums")

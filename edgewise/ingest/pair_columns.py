@@ -17,7 +17,7 @@ from edgewise.ingest.arrow import (
     with_plain_nulls,
     without_views,
 )
-from edgewise.ingest.columns import weight_type
+from edgewise.ingest.columns import EXACT, weight_type
 from edgewise.ingest.default_columns import default_columns, listing
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.id_types import (
@@ -33,8 +33,6 @@ from edgewise.ingest.id_types import (
 from edgewise.ingest.ids import number_integers
 from edgewise.timer import timer
 
-#: Floats hold integers up to this one exactly.
-EXACT = 1 << 53
 REFUSED = argument("weight", False)
 CHOICE = f"{argument('source')} and {argument('target')}"
 

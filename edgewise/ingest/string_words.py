@@ -28,8 +28,7 @@ from edgewise.device import device, each
 WORD = BYTE = np.uint64(8)
 _LOW, _HALF, _BYTES = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFF)
 _SECRET, _OTHER_SECRET = np.uint64(0x53C5CA59), np.uint64(0x74743C1B)
-_0, _1, _2, _3, _4, _5, _6, _7 = (np.uint64(byte) for byte in range(8))
-_BYTE_1, _BYTE_2, _BYTE_3, _BYTE_4, _BYTE_5, _BYTE_6, _BYTE_7 = (np.uint64(8 * k) for k in range(1, 8))
+_0, _1 = np.uint64(0), np.uint64(1)
 
 
 class Strings(NamedTuple):
@@ -63,18 +62,11 @@ def strings_of(column) -> Strings:
 @device
 def word(data, at, end):
     """Eight bytes from ``at`` on, or those before ``end`` if they are fewer, as one number."""
-    if end - at >= WORD:
-        return (
-            np.uint64(data[at])
-            | np.uint64(data[at + _1]) << _BYTE_1
-            | np.uint64(data[at + _2]) << _BYTE_2
-            | np.uint64(data[at + _3]) << _BYTE_3
-            | np.uint64(data[at + _4]) << _BYTE_4
-            | np.uint64(data[at + _5]) << _BYTE_5
-            | np.uint64(data[at + _6]) << _BYTE_6
-            | np.uint64(data[at + _7]) << _BYTE_7
-        )
     value = _0
+    if end - at >= WORD:
+        for byte in range(8):
+            value |= np.uint64(data[at + np.uint64(byte)]) << np.uint64(8 * byte)
+        return value
     while at < end:
         value = value << BYTE | np.uint64(data[at])
         at += _1

@@ -447,7 +447,7 @@ def test_marking_takes_twice_the_input_at_most(monkeypatch):
 
 
 def test_sparse_integers_outgrow_the_table(monkeypatch):
-    monkeypatch.setattr(integers, "MIN_SLOTS", 16)
+    monkeypatch.setattr(integers, "FIRST_SLOTS", 16)
     values = np.arange(200) ** 2 * 1_000_003 % 2**31
     check(values, np.roll(values, 3), order=ascending)
 
