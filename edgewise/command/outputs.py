@@ -17,8 +17,8 @@ from edgewise.files.destinations import (
     is_standard_output,
     suffixes_of,
 )
+from edgewise.files.formats import is_part
 from edgewise.files.inputs import is_local
-from edgewise.files.parts import is_part
 from edgewise.files.store import check_new
 
 #: Formats that a terminal cannot show.

@@ -152,7 +152,7 @@ def _are_tables(pairs, reading):
     options = formats.Options(**{name: reading[name] for name in names if name in reading})
     with reading_of(pairs[0]):
         name = format_of(Source(styled(pairs[0], options.style)), options)
-    return formats.FORMATS[name].page == "tables"
+    return formats.FORMATS[name].is_table
 
 
 def numbers_of(words):

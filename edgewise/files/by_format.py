@@ -44,7 +44,7 @@ def read_one(path, options):
     with reading(source.path):
         name = format_of(source, options)
         options.check_text(name)
-        graph = _graph_of(_function_of(name, FORMATS[name].reader)(source, options.for_format(name)), options)
+        graph = _graph_of(function_of(FORMATS[name].reader)(source, options.for_format(name)), options)
     if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
         graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
     return graph
@@ -79,9 +79,10 @@ def _read_several(path, options):
     return content.graph(options.directed, options.vertices) if isinstance(content, Edges) else content
 
 
-def _function_of(name: str, function: str):
-    """A function of the page of a format."""
-    return getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), function)
+def function_of(entry: str):
+    """The function of an entry ``page:function``."""
+    page, _, function = entry.partition(":")
+    return getattr(import_module(f"edgewise.files.{page}"), function)
 
 
 def _is_several(path) -> bool:
@@ -111,7 +112,7 @@ def write(thing, path, name=None) -> None:
     if form.graphs_only and not isinstance(thing, Graph):
         problem = f"{argument('format', name)} holds graphs, not a {type(thing).__name__}"
         raise OptionError(f"{problem}; use parquet, arrow, csv, tsv or jsonl")
-    writer = _function_of(name, form.writer)
+    writer = function_of(form.writer)
     thing = thing.to("cpu") if isinstance(thing, Graph) else thing
     compression = None if is_open(path) else suffixes_of(path)[1]
     if name in ("parquet", "arrow") and compression:

@@ -1,4 +1,4 @@
-"""The formats, one line each, and the options of reading.
+"""The formats, one line each, their first bytes, and the options of reading.
 
 :mod:`~edgewise.files.sniffing` detects a format by its content, and :mod:`~edgewise.files.by_format` calls
 the page of a format to read or write a file.
@@ -7,52 +7,55 @@ the page of a format to read or write a file.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.errors import OptionError, argument, check_names, one_of
 from edgewise.files.encodings import encoding_named
-from edgewise.files.magic import BINARY
-from edgewise.files.streams import TextStyle
+from edgewise.files.streams import SUFFIXES, TextStyle
 from edgewise.ingest.default_columns import check_given, is_several
 from edgewise.ingest.scores import Kept
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format: its page, the functions there that read and write it, and its suffixes when written."""
+class Format(NamedTuple):
+    """A format: the functions that read and write it, as ``page:function``, and its suffixes when written."""
 
-    page: str
-    reader: str = "read"
+    reader: str
     writer: str | None = None
     suffixes: tuple[str, ...] = ()
     graphs_only: bool = True
 
+    @property
+    def is_table(self) -> bool:
+        """Whether the format is one of tables."""
+        return self.reader.startswith("tables:")
+
 
 FORMATS = {
-    "arrow": Format("tables", "read", "write_arrow", (".arrow", ".feather", ".ipc"), False),
-    "csv": Format("tables", "read_csv", "write_csv", (".csv",), False),
-    "dimacs": Format("dimacs", "read", "write", (".gr",)),
-    "dups": Format("tables"),
-    "el": Format("edgelist", "read", "write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
-    "el1": Format("edgelist"),
-    "gap": Format("gap", "read", "write", (".sg", ".wsg")),
-    "gml": Format("markup", "read_gml"),
-    "graphml": Format("markup", "read_graphml"),
-    "jlg": Format("rare_formats", "read_jlg"),
-    "jsonl": Format("tables", "read_json", "write_json", (".jsonl", ".ndjson"), False),
-    "ldbc": Format("rare_formats", "read_ldbc"),
-    "metis": Format("metis", "read", "write", (".graph", ".metis")),
-    "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
-    "ncol": Format("rare_formats", "read_ncol"),
-    "npy": Format("tables"),
-    "npz": Format("npz", "read", "write", (".npz",)),
-    "parquet": Format("tables", "read", "write_parquet", (".parquet", ".pq"), False),
-    "smat": Format("edgelist", "read_smat"),
-    "tntp": Format("rare_formats", "read_tntp"),
-    "tsv": Format("tables", "read_csv", "write_tsv", (".tsv",), False),
-    "vlg": Format("rare_formats", "read_labelled"),
+    "arrow": Format("tables:read", "write_tables:write_arrow", (".arrow", ".feather", ".ipc"), False),
+    "csv": Format("tables:read_csv", "write_tables:write_csv", (".csv",), False),
+    "dimacs": Format("dimacs:read", "dimacs:write", (".gr",)),
+    "dups": Format("tables:read"),
+    "el": Format("edgelist:read", "edgelist:write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
+    "el1": Format("edgelist:read"),
+    "gap": Format("gap:read", "gap:write", (".sg", ".wsg")),
+    "gml": Format("markup:read_gml"),
+    "graphml": Format("markup:read_graphml"),
+    "jlg": Format("rare_formats:read_jlg"),
+    "jsonl": Format("tables:read_json", "write_tables:write_json", (".jsonl", ".ndjson"), False),
+    "ldbc": Format("rare_formats:read_ldbc"),
+    "metis": Format("metis:read", "metis:write", (".graph", ".metis")),
+    "mtx": Format("matrixmarket:read", "matrixmarket:write", (".mtx",)),
+    "ncol": Format("rare_formats:read_ncol"),
+    "npy": Format("tables:read"),
+    "npz": Format("npz:read", "npz:write", (".npz",)),
+    "parquet": Format("tables:read", "write_tables:write_parquet", (".parquet", ".pq"), False),
+    "smat": Format("edgelist:read_smat"),
+    "tntp": Format("rare_formats:read_tntp"),
+    "tsv": Format("tables:read_csv", "write_tables:write_tsv", (".tsv",), False),
+    "vlg": Format("rare_formats:read_labelled"),
 }
 #: Other names for the same.
 ALIASES = {
@@ -85,6 +88,26 @@ FORMATS_WITH = {
 #: What is taken as the weights of a file by default, by format, where it has no name.
 WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv", "ncol", "ldbc"), "the third column")
+#: First bytes of an ``.npy`` file, and the ending of files of duplicates.
+NPY, DUPS = b"\x93NUMPY", ".dups"
+#: First bytes of an ``.npz`` file.
+ZIP = b"PK\x03\x04"
+#: First bytes of binary formats.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", ZIP: "npz"}
+MAGIC[NPY] = "npy"
+BINARY = {*MAGIC.values(), "gap", "dups"}
+#: First bytes of files that are no graphs, and what to do with them.
+FOREIGN = {
+    b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
+    b"\x89HDF": "is HDF5; write the edges to Parquet or CSV",
+    b"7z\xbc\xaf": "is a 7-Zip archive; unpack it first",
+    b"%PDF": "is a PDF document, not a graph",
+    b"\x80\x04\x95": "is a Python pickle; write the edges to Parquet or .npz",
+    b"\x80\x05\x95": "is a Python pickle; write the edges to Parquet or .npz",
+    b"SQLite": "is an SQLite database; export the edges to CSV",
+}
+#: Endings of the parts in a folder, before one that names a compression.
+PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 #: Words for a tab between fields.
 TABS = {"tab": "\t", "\\t": "\t"}
 
@@ -177,7 +200,8 @@ class Options:
 
     def for_format(self, name: str) -> Options:
         """The options for a format; those that are no tables have weights, not scores."""
-        return replace(self, weight=None) if self.weight is True and FORMATS[name].page != "tables" else self
+        in_name = self.weight is True and not FORMATS[name].is_table
+        return replace(self, weight=None) if in_name else self
 
     def only(self, what: str, *allowed: str) -> None:
         """Refuse the options that mean nothing for this kind of file; every file can do without weights."""
@@ -213,6 +237,28 @@ def named(given: str, option: str = "format") -> str:
     if name not in FORMATS:
         raise OptionError(f"{argument(option, given)} is unknown; {one_of(given, FORMATS)}")
     return name
+
+
+def magic(source):
+    """Name of the binary format that the first bytes are of, or ``None``."""
+    if source.suffix == DUPS:
+        return "dups"
+    for start, problem in FOREIGN.items():
+        if source.head.startswith(start):
+            raise source.error(problem)
+    return next((name for start, name in MAGIC.items() if source.head.startswith(start)), None)
+
+
+def is_shown(part, folder):
+    """Whether what is in a folder is a file that is not hidden, nor in a hidden folder such as ``_tmp``."""
+    inside = part.relative_to(folder).parts
+    return not (any(name.startswith((".", "_")) for name in inside) or part.is_dir())
+
+
+def is_part(path: PurePath) -> bool:
+    """Whether a file in a folder of tables is one of them, by its name."""
+    suffix = path.suffix.lower()
+    return (PurePath(path.stem).suffix.lower() if suffix in SUFFIXES else suffix) in PARTS
 
 
 def is_separator(text) -> bool:

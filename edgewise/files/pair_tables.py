@@ -15,22 +15,14 @@ from typing import Any
 from edgewise.cached_property import cached_property
 from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
+from edgewise.files.ahead import AHEAD_IN_PIECE, read_ahead, read_in_parallel
+from edgewise.files.formats import DUPS, NPY, PARTS, ZIP, is_part, is_shown, magic
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.layout import look
-from edgewise.files.magic import DUPS, NPY, ZIP, magic
 from edgewise.files.pair_records import DupsTable, NpyTable, NpzTable
 from edgewise.files.parquet_footer import column_sizes
-from edgewise.files.parts import PARTS, is_part, is_shown
 from edgewise.files.store import shards_of
-from edgewise.files.streams import (
-    AHEAD_IN_PIECE,
-    Source,
-    native,
-    read_ahead,
-    read_in_parallel,
-    reading,
-    styled,
-)
+from edgewise.files.streams import Source, native, reading, styled
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked

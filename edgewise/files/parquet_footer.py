@@ -1,4 +1,4 @@
-"""Limits of integer columns, and sizes of all columns, from the footer of a Parquet file.
+"""The footers of Parquet files: limits of integers, sizes of columns, and one footer for several files.
 
 Arrow reads footers too, but damage in the description of a column ends the process: where Python asks for a
 column of a row group (``metadata.row_group(0).column(0)``), the C++ of Arrow raises an error that its Python
@@ -11,13 +11,26 @@ https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.m
 are those of https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
 """
 
-#: Longest footer that is read, in bytes, in less than a second.
-LONGEST = 1 << 21
+from typing import Any
+
+MAGIC = b"PAR1"
+#: Bytes of the length of the footer.
+LENGTH = 4
+#: Bytes of a footer that is read, in less than a second.
+FOOTER_BYTES = 1 << 21
 #: Types of the compact protocol.
 TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 12
-#: Fields: of the file, of a row group, of a chunk of a column, of its metadata, and of its statistics.
-ROW_GROUPS, COLUMNS, ROWS, METADATA, PATH, SIZE, STATISTICS = 4, 1, 3, 3, 3, 6, 12
-OLD_MOST, OLD_LEAST, MOST, LEAST = 1, 2, 5, 6
+#: Fields of the file.
+ALL_ROWS, ROW_GROUPS = 3, 4
+#: Fields of a row group.
+COLUMNS, ROWS, ORDINAL = 1, 3, 7
+#: Field of a chunk of a column, and the fields of its metadata.
+METADATA, PATH, SIZE, STATISTICS = 3, 3, 6, 12
+#: Fields of statistics with least and largest value, and the older ones, which are for signed integers alone.
+ENDS, OLD_ENDS = (6, 5), (2, 1)
+#: Fields of a row group that are places in the file: its own, of a chunk, and of the metadata of a chunk.
+PLACES: set[tuple] = {(5,), *((COLUMNS, field) for field in (2, 4, 6))}
+PLACES |= {(COLUMNS, METADATA, field) for field in (9, 10, 11, 14)}
 #: Bits of the longest number.
 BITS = 64
 #: What a damaged footer raises.
@@ -31,7 +44,7 @@ def integer_range(path, signed):
     row, and ``None`` where the footer does not say.
     """
     try:
-        groups = [group for group in _footer(path)[ROW_GROUPS] if group[ROWS]]
+        groups = [group for group in _row_groups(path) if group[ROWS]]
         chunks = [chunk[METADATA] for group in groups for chunk in group[COLUMNS]]
         chunks = [(chunk[PATH][0].decode(), chunk[STATISTICS]) for chunk in chunks if len(chunk[PATH]) == 1]
         limits = [limit for name, facts in chunks if name in signed for limit in _limits(facts, signed[name])]
@@ -49,7 +62,8 @@ def column_sizes(path):
     """
     sizes: dict[str, int] = {}
     try:
-        group = _group_with_rows(_footer_bytes(path))
+        empty: dict = {COLUMNS: (), ROWS: 0}
+        group = next((group for group in _row_groups(path) if group[ROWS]), empty)
         for chunk in group[COLUMNS]:
             name, size = chunk[METADATA][PATH][0].decode(), chunk[METADATA][SIZE]
             sizes[name] = sizes.get(name, 0) + max(0, size)
@@ -58,61 +72,119 @@ def column_sizes(path):
         return {}, 0
 
 
-def _group_with_rows(data):
-    """The first row group with rows; what follows it is not read."""
-    field = at = 0
-    while data[at]:
-        field, kind, at = _field(data, at, field)
-        if field == ROW_GROUPS:
-            break
-        at = value_at(data, at, kind)[1]
-    count, kind, at = _begin_of_items(data, at)
-    for _ in range(count):
-        group, at = value_at(data, at, STRUCT)
-        if group[ROWS]:
-            return group
-    raise ValueError
+def footer_of(content):
+    """The footer of a whole file in memory, and where it begins."""
+    end = len(content) - len(MAGIC) - LENGTH
+    begin = end - int.from_bytes(content[end : end + LENGTH], "little")
+    return bytes(content[begin:end]), begin
+
+
+def joined(footers):
+    """The footer of a file with the row groups of all files, which have one each.
+
+    ``footers`` are pairs of a footer, and how far the pages that it describes have moved.
+    """
+    groups: list[bytes] = []
+    rows = 0
+    for footer, distance in footers:
+        (_, _, count), (first, last, _) = _spans(footer, ALL_ROWS, ROW_GROUPS)
+        groups.append(_moved(footer[first + 1 : last], distance, len(groups)))
+        rows += count
+    footer = footers[0][0]
+    (begin, end, _), (first, last, _) = _spans(footer, ALL_ROWS, ROW_GROUPS)
+    count = len(groups)
+    head = bytes([count << 4 | STRUCT]) if count < 15 else bytes([0xF0 | STRUCT]) + _unsigned(count)
+    return b"".join([footer[:begin], _signed(rows), footer[end:first], head, *groups, footer[last:]])
+
+
+def _spans(data, *fields):
+    """Begin, end and value of some fields of a structure."""
+    found: dict = {}
+    value_at(data, 0, STRUCT, note=lambda path, *span: found.__setitem__(path, span))
+    return [found[field,] for field in fields]
+
+
+def _moved(group, distance, ordinal):
+    """A row group with its places moved by a distance, and another number."""
+    parts, done = [], 0
+
+    def note(path, begin, end, value):
+        nonlocal done
+        if path == (ORDINAL,) or (path in PLACES and value > 0):
+            parts.append(group[done:begin] + _signed(ordinal if path == (ORDINAL,) else value + distance))
+            done = end
+
+    value_at(group, 0, STRUCT, note=note)
+    return b"".join([*parts, group[done:]])
 
 
 def _limits(facts, signed):
-    """Least and largest value of a chunk; the old fields are for signed integers alone."""
-    least, most = (LEAST, MOST) if LEAST in facts or not signed else (OLD_LEAST, OLD_MOST)
-    if {len(facts[least]), len(facts[most])} - {4, 8}:
+    """Least and largest value of a chunk."""
+    fields = ENDS if ENDS[0] in facts or not signed else OLD_ENDS
+    if {len(facts[field]) for field in fields} - {4, 8}:
         raise ValueError
-    return [int.from_bytes(facts[field], "little", signed=signed) for field in (least, most)]
+    return [int.from_bytes(facts[field], "little", signed=signed) for field in fields]
 
 
-def _footer(path):
-    return value_at(_footer_bytes(path), 0, STRUCT)[0]
-
-
-def _footer_bytes(path):
+def _row_groups(path):
+    """Yield the row groups of a file, one by one, since there may be many."""
     with open(path, "rb") as file:
-        file.seek(-8, 2)
-        length = int.from_bytes(file.read(4), "little")
-        if length > LONGEST:
+        file.seek(-LENGTH - len(MAGIC), 2)
+        length = int.from_bytes(file.read(LENGTH), "little")
+        if length > FOOTER_BYTES:
             raise ValueError
-        file.seek(-8 - length, 2)
-        return file.read(length)
+        file.seek(-LENGTH - len(MAGIC) - length, 2)
+        data = file.read(length)
+    field = at = 0
+    while data[at]:
+        field, kind, at = _field(data, at, field)
+        if field == ROW_GROUPS and kind in LISTS:
+            break
+        at = value_at(data, at, kind)[1]
+    else:
+        raise ValueError
+    count, kind, at = _begin_of_items(data, at)
+    for _ in range(count):
+        group, at = value_at(data, at, kind)
+        yield group
 
 
-def value_at(data, at, kind):
-    """A value of some type, and where the next one begins; structures are dicts by the numbers of fields."""
+def value_at(data, at, kind, path=(), note=None):
+    """A value of some type, and where the next one begins; structures are dicts by the numbers of fields.
+
+    ``note``, if given, is called with the path, begin, end and value of every value inside; the path is the
+    numbers of the fields on the way.
+    """
+    begin = at
+    value: Any = None
     if kind in (TRUE, FALSE):
-        return kind == TRUE, at
-    if kind in INTEGERS:
+        value = kind == TRUE
+    elif kind in INTEGERS:
         number, at = unsigned_at(data, at)
-        return number >> 1 ^ -(number & 1), at
-    if kind == STRUCT:
-        return _struct(data, at)
-    if kind in LISTS:
-        return _list(data, at)
-    if kind not in (BYTE, DOUBLE, BINARY):
+        value = number >> 1 ^ -(number & 1)
+    elif kind == STRUCT:
+        value, field = {}, 0
+        while data[at]:
+            field, inner, at = _field(data, at, field)
+            value[field], at = value_at(data, at, inner, (*path, field), note)
+        at += 1
+    elif kind in LISTS:
+        count, inner, at = _begin_of_items(data, at)
+        value = []
+        for _ in range(count):
+            is_flag = inner in (TRUE, FALSE)
+            item, at = (data[at], at + 1) if is_flag else value_at(data, at, inner, path, note)
+            value.append(item)
+    elif kind in (BYTE, DOUBLE, BINARY):
+        length, at = unsigned_at(data, at) if kind == BINARY else ({BYTE: 1, DOUBLE: 8}[kind], at)
+        if at + length > len(data):
+            raise ValueError
+        value, at = data[at : at + length], at + length
+    else:
         raise ValueError
-    length, at = unsigned_at(data, at) if kind == BINARY else ({BYTE: 1, DOUBLE: 8}[kind], at)
-    if at + length > len(data):
-        raise ValueError
-    return data[at : at + length], at + length
+    if note is not None:
+        note(path, begin, at, value)
+    return value, at
 
 
 def unsigned_at(data, at):
@@ -137,15 +209,6 @@ def _begin_of_items(data, at):
     return count, kind, at
 
 
-def _list(data, at):
-    count, kind, at = _begin_of_items(data, at)
-    values = []
-    for _ in range(count):
-        value, at = (data[at], at + 1) if kind in (TRUE, FALSE) else value_at(data, at, kind)
-        values.append(value)
-    return values, at
-
-
 def _field(data, at, before):
     """Number and type of a field, and where its value begins; ``before`` is the number of the last field."""
     step, kind = data[at] >> 4, data[at] & 15
@@ -153,9 +216,15 @@ def _field(data, at, before):
     return number, kind, at
 
 
-def _struct(data, at):
-    fields, field = {}, 0
-    while data[at]:
-        field, kind, at = _field(data, at, field)
-        fields[field], at = value_at(data, at, kind)
-    return fields, at + 1
+def _signed(number):
+    return _unsigned(number << 1 ^ number >> 63)
+
+
+def _unsigned(number):
+    """A number in groups of seven bits, the lowest first."""
+    parts = bytearray()
+    while number > 127:
+        parts.append(number & 127 | 128)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from edgewise.errors import FileError
-from edgewise.files.parts import is_part
+from edgewise.files.formats import is_part
 from edgewise.files.streams import one_line
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
+from edgewise.files.ahead import read_ahead
 from edgewise.files.contents import MARK
 from edgewise.files.formats import Options
 from edgewise.files.layout import has_names, look
@@ -30,7 +31,7 @@ from edgewise.files.pair_tables import (
 from edgewise.files.parquet_footer import integer_range
 from edgewise.files.sniffing import sniff
 from edgewise.files.store import is_store
-from edgewise.files.streams import Source, native, read_ahead, reading, styled
+from edgewise.files.streams import Source, native, reading, styled
 from edgewise.files.tables import ALLOWED, TABLES, facts_of
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import value_type

@@ -3,10 +3,9 @@
 import re
 
 from edgewise.errors import argument
-from edgewise.files.formats import named
+from edgewise.files.formats import DUPS, MAGIC, magic, named
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
-from edgewise.files.magic import DUPS, MAGIC, magic
 from edgewise.files.rare_formats import sibling
 from edgewise.ingest.scores import Kept
 

@@ -1,4 +1,4 @@
-"""Opening files, compressed or not, reading them ahead, and turning every failure into an error of one line.
+"""Opening files, compressed or not, decoding their text, and turning every failure into an error of one line.
 
 The compression is detected by the first bytes, never by the name.  Everything is read as a stream, so that a
 compressed file is never in memory as a whole.  A small file that holds all too much is refused.
@@ -7,12 +7,8 @@ compressed file is never in memory as a whole.  A small file that holds all too 
 import io
 import os
 import stat
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
-from queue import Empty, Queue
-from threading import Thread
 from typing import NamedTuple
 
 from edgewise.cached_property import cached_property
@@ -33,10 +29,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SMALL, BLOCK = 1 << 28, 1 << 24
 #: Characters of a wrong argument that are shown.
 MAX_SHOWN = 60
-#: Items that are made ahead, besides the one in the making.
-AHEAD = 1
-#: The same in each of several threads, of which the caller uses one at a time.
-AHEAD_IN_PIECE = 4
 #: Endings of files of binary records without a header: any first bytes, or none, are right.
 HEADLESS = (".dups",)
 
@@ -329,94 +321,3 @@ def _unreadable(error):
 def one_line(error) -> str:
     """Text of an error, on one line."""
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def read_ahead(items, meanwhile=lambda: None):
-    """Yield the items of an iterable that a thread makes while the caller uses the last one.
-
-    The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item, and
-    the thread closes a generator.  While the first item is made, ``meanwhile`` is called.
-    """
-    made: Queue = Queue(AHEAD)
-    stopped: list[bool] = []
-    thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)
-    thread.start()
-    try:
-        meanwhile()
-        while True:
-            item, error = made.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
-            yield item
-    finally:
-        stopped.append(True)
-        while thread.is_alive():
-            try:
-                made.get_nowait()
-            except Empty:
-                thread.join(0.01)
-
-
-def read_in_parallel(pieces, workers, meanwhile=lambda: None):
-    """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
-
-    ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
-    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.
-    """
-    pool = ThreadPoolExecutor(workers, "edgewise-ahead")
-    waiting: deque = deque()
-    stopped: list[bool] = []
-    try:
-        for number, piece in enumerate(pieces):
-            made: Queue = Queue(AHEAD_IN_PIECE)
-            waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
-            if number + 1 == workers:
-                meanwhile()
-            if len(waiting) > workers:
-                yield from _items(waiting[0][0])
-                waiting.popleft()
-        while waiting:
-            yield from _items(waiting[0][0])
-            waiting.popleft()
-    finally:
-        stopped.append(True)
-        pool.shutdown(wait=False, cancel_futures=True)
-        for made, future in waiting:
-            while not future.done():
-                with suppress(Empty):
-                    made.get(timeout=0.01)
-        pool.shutdown()
-
-
-def _items(made):
-    while True:
-        item, error = made.get()
-        if error is not None:
-            raise error
-        if item is None:
-            return
-        yield item
-
-
-def _make_piece(piece, made, stopped):
-    try:
-        items = piece()
-    except BaseException as error:
-        made.put((None, error))
-    else:
-        _make(items, made, stopped)
-
-
-def _make(items, made, stopped):
-    try:
-        for item in items:
-            made.put((item, None))
-            if stopped:
-                break
-        if hasattr(items, "close"):
-            items.close()
-        made.put((None, None))
-    except BaseException as error:
-        made.put((None, error))

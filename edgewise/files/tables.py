@@ -1,34 +1,27 @@
 """Tables with one edge a row: Parquet, Arrow IPC (Feather), CSV with a row of names, and JSON Lines.
 
-Tables are read by :mod:`edgewise.files.pair_tables`, which numbers ids batch by batch, and written block by
-block; clusters are tables with one row per vertex.  A graph that edgewise wrote has, in the metadata of the
-schema (text has none), what its edges do not say, so that isolated vertices and directions are read again.
+Tables are read by :mod:`edgewise.files.pair_tables`, which numbers ids batch by batch.  A graph that edgewise
+wrote (:mod:`edgewise.files.write_tables`) has, in the metadata of the schema, what its edges do not say.
 """
 
 import json
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
 
 import numpy as np
 
 from edgewise.errors import OptionError, argument
-from edgewise.files import edgelist, json_lines
+from edgewise.files import edgelist
 from edgewise.files.contents import MARK, Edges, redirected
-from edgewise.files.formats import Options
+from edgewise.files.formats import MAGIC, Options
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
-from edgewise.files.magic import MAGIC, ZIP
-from edgewise.files.pair_records import NpzTable
-from edgewise.files.pair_tables import check_rows, read_pairs, table_of
-from edgewise.files.parallel_parquet import write_row_groups
+from edgewise.files.pair_tables import batches_ahead, read_pairs, table_of
 from edgewise.files.store import is_store
-from edgewise.files.streams import Source, native, reading, styled
+from edgewise.files.streams import Source, reading, styled
 from edgewise.files.text import NeedlessZeros
-from edgewise.files.write_text import check_names, edge_columns, formatted, settings
-from edgewise.graph import Graph
-from edgewise.ingest.arrow import arrow_array, checked, numpy_array
+from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.default_columns import choose_columns, joined_names
 from edgewise.ingest.numerals import about_number, is_foreign, is_number
 from edgewise.ingest.pair_columns import PairColumns, check_distinct, numbers_in
@@ -37,17 +30,6 @@ from edgewise.ingest.scores import Kept, weight_column
 ALLOWED = ("source", "target", "weight", "where", "threshold", "score", "null", "vertices", "vertex_id")
 #: Formats of tables, of which several files can be read as one.
 TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz", "dups")
-NAMES = ("source", "target", "weight")
-#: Rows in each batch that is written.
-BLOCK = 1 << 20
-#: Rows of a row group of Parquet; each core encodes one at a time.
-ROW_GROUP = 1 << 18
-#: Bytes of a page of Parquet; smaller ones stay in the caches while they are encoded.
-PAGE = 1 << 17
-#: Rows that show whether the values of a column repeat, and how often they do on average if they do.
-SAMPLE, REPEATS = 1 << 14, 8
-#: Values of a table that Python looks through.
-FEW = 1 << 16
 
 
 def read(source, options, parts=None):
@@ -207,180 +189,8 @@ def _damaged(source):
 
 
 def _whole_table(source):
-    if source.head.startswith(b"PAR1"):
-        import pyarrow.parquet as parquet
-
-        table = parquet.read_table(native(source.path))
-        check_rows(table.num_rows, table_of(source).rows)
-        return table
-    import pyarrow as pa
-    import pyarrow.ipc as ipc
-
-    if source.head.startswith(ZIP):
-        table = NpzTable(source)
-        return pa.Table.from_batches(table.batches(table.schema.names), table.schema.remove_metadata())
-    with source.open() as stream:
-        opened = ipc.open_file if source.head.startswith(b"ARROW1") else ipc.open_stream
-        table = opened(stream).read_all()
-        return pa.Table.from_batches(checked(table.to_batches()), table.schema)
-
-
-def edge_tables(graph):
-    """Tables of the edges of a graph, a block at a time, at least one."""
     import pyarrow as pa
 
-    columns, metadata = edge_columns(graph), {MARK: json.dumps(settings(graph)).encode()}
-    for start in range(0, max(graph.n_edges, 1), BLOCK):
-        made = map(arrow_array, columns(slice(start, min(start + BLOCK, graph.n_edges))))
-        yield pa.table(dict(zip(NAMES, made, strict=False))).replace_schema_metadata(metadata)
-
-
-def as_tables(thing):
-    """Turn a graph, a result (with ``to_frame``) or a table into Arrow tables, at least one.
-
-    A table has ``__arrow_c_stream__`` (pyarrow, pandas, polars, DuckDB ...).
-    """
-    import pyarrow as pa
-
-    if isinstance(thing, Graph):
-        yield from edge_tables(thing.to("cpu"))
-        return
-    if hasattr(thing, "to_reader") and not isinstance(thing, pa.Table):  # makes its batches on request
-        thing = thing.to_reader()
-    elif hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__"):
-        thing = thing.to_frame()
-    if not hasattr(thing, "__arrow_c_stream__"):
-        raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
-    if isinstance(thing, pa.RecordBatchReader):  # batches are made on request
-        first = next(iter(thing), None)
-        yield pa.Table.from_batches([] if first is None else [first], thing.schema)
-        yield from (pa.Table.from_batches([batch]) for batch in thing)
-        return
-    if isinstance(thing, pa.Table):
-        table = thing
-    elif type(thing).__module__.partition(".")[0] == "pandas":
-        table = pa.table(thing)
-    else:  # pa.table would import pandas
-        table = pa.RecordBatchReader.from_stream(thing).read_all()
-    for start in range(0, max(table.num_rows, 1), BLOCK):
-        yield table.slice(start, BLOCK)
-
-
-def write_parquet(thing, stream) -> None:
-    """Write Parquet."""
-    import pyarrow.parquet as parquet
-
-    first, tables = _first(thing)
-    repeating = _repeating(first)
-    options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
-    options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
-    blocks = _row_groups(tables)
-    start = list(islice(blocks, 2))
-    if len(start) > 1:
-        write_row_groups(chain(start, blocks), stream, options)
-    else:
-        parquet.write_table(start[0] if start else first, stream, row_group_size=ROW_GROUP, **options)
-
-
-def _repeating(table):
-    """Columns whose values repeat in the first rows, for which a dictionary pays; ids hardly ever do."""
-    import pyarrow as pa
-
-    names = []
-    for name, column in zip(table.column_names, table.columns):
-        sample = column.slice(0, SAMPLE)
-        try:
-            distinct = _count_distinct(sample, len(sample) * table.num_columns <= FEW)
-        except pa.ArrowException:  # lists and other nested values
-            continue
-        if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
-            names.append(name)
-    return names
-
-
-def _count_distinct(column, few):
-    """Number of distinct values that are not null; by Python if these are few."""
-    from pyarrow import types
-
-    if few and (types.is_integer(column.type) or types.is_string(column.type)):
-        return len({*column.to_pylist(), None}) - 1
-    import pyarrow.compute as pc  # takes longer than to look at a few values
-
-    return pc.count_distinct(column).as_py()
-
-
-def _numbers(table):
-    """Columns of numbers and times; least and largest strings cost time, and are of little use for ids."""
-    from pyarrow import types
-
-    kinds = types.is_integer, types.is_floating, types.is_temporal, types.is_decimal, types.is_boolean
-    return [field.name for field in table.schema if any(test(field.type) for test in kinds)]
-
-
-def _row_groups(tables):
-    """The rows of tables of any sizes in row groups of :data:`ROW_GROUP` rows, the last one shorter."""
-    import pyarrow as pa
-
-    waiting: list = []
-    count = 0
-    for table in tables:
-        while count + table.num_rows >= ROW_GROUP:
-            missing = ROW_GROUP - count
-            yield pa.concat_tables([*waiting, table.slice(0, missing)])
-            table, waiting, count = table.slice(missing), [], 0
-        waiting.append(table)
-        count += table.num_rows
-    if count:
-        yield pa.concat_tables(waiting)
-
-
-def write_arrow(thing, stream) -> None:
-    """Write an Arrow IPC file."""
-    import pyarrow.ipc as ipc
-
-    first, tables = _first(thing)
-    with ipc.new_file(stream, first.schema) as writer:
-        for table in tables:
-            writer.write_table(table)
-
-
-def write_csv(thing, stream, delimiter=",") -> None:
-    """Write text with a row of names, separated by commas."""
-    import pyarrow as pa
-
-    if isinstance(thing, Graph):
-        check_names(stream, thing.ids, in_table=True)
-    first, tables = _first(thing)
-    stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
-    try:
-        for table in tables:
-            stream.write(formatted(table, delimiter))
-    except pa.ArrowInvalid as error:
-        raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error
-
-
-def write_tsv(thing, stream) -> None:
-    """Write text with a row of names, separated by tabs."""
-    write_csv(thing, stream, "\t")
-
-
-def write_json(thing, stream) -> None:
-    """Write JSON Lines, one object a row."""
-    import pyarrow as pa
-
-    try:
-        for table in as_tables(thing):
-            stream.write(json_lines.formatted(table))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise stream.error(f"JSON cannot hold such a column ({error}); write .parquet") from error
-
-
-def _quoted(name, delimiter):
-    needs = any(mark in name for mark in (delimiter, '"', "\n"))
-    return '"' + name.replace('"', '""') + '"' if needs else name
-
-
-def _first(thing):
-    tables = as_tables(thing)
-    first = next(tables)
-    return first, chain([first], tables)
+    table = table_of(source)
+    with closing(batches_ahead(table, table.schema.names)) as batches:
+        return pa.Table.from_batches(batches, table.schema.remove_metadata())

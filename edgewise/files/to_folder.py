@@ -11,7 +11,7 @@ from edgewise.files import store
 from edgewise.files.formats import named
 from edgewise.files.npz import write_npz
 from edgewise.files.store import Shape, write_store
-from edgewise.files.tables import as_tables, write_parquet
+from edgewise.files.write_tables import as_tables, write_parquet
 from edgewise.graph import Graph
 
 

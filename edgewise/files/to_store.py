@@ -20,8 +20,9 @@ from edgewise.files.row_groups import PairFiles
 from edgewise.files.sniffing import sniff
 from edgewise.files.store import Shape, write_store
 from edgewise.files.streams import Source, TextStyle, reading, styled
-from edgewise.files.tables import TABLES, edge_tables
+from edgewise.files.tables import TABLES
 from edgewise.files.text_table import ATTEMPTS, Mismatch
+from edgewise.files.write_tables import edge_tables
 from edgewise.ingest.default_columns import choose_columns, default_weight
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 

@@ -140,7 +140,7 @@ def test_an_update_with_ids_without_records_keeps_the_old_file(clusters, capsys)
 
 
 def test_a_clusters_file_that_cannot_be_written_leaves_no_changes(clusters, capsys, monkeypatch):
-    import edgewise.files.tables as tables
+    import edgewise.files.write_tables as tables
 
     Path("new.csv").write_text("l,r\nsolo,rob\n")
     write = tables.write_csv

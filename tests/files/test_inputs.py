@@ -367,7 +367,7 @@ def test_the_old_object_is_kept(bucket, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("edgewise.files.tables.formatted", interrupted)
+        patch.setattr("edgewise.files.write_tables.formatted", interrupted)
         ew.write(graph, f"{bucket}/a.csv")
     assert edges_of(ew.read(f"{bucket}/a.csv")) == EDGES
 

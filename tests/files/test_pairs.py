@@ -18,7 +18,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_tables as page
-from edgewise.files.streams import read_ahead
+from edgewise.files.ahead import read_ahead
 from edgewise.ingest.pair_columns import PairColumns
 
 TABLE = pa.table(

@@ -7,7 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import threads
-from edgewise.files import tables
+from edgewise.files import write_tables as tables
 
 
 def table_of(n):

@@ -13,7 +13,8 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError
 from edgewise.files import pair_tables
-from edgewise.files.streams import AHEAD_IN_PIECE, Source, read_in_parallel
+from edgewise.files.ahead import AHEAD_IN_PIECE, read_in_parallel
+from edgewise.files.streams import Source
 
 pytestmark = pytest.mark.interpreter
 

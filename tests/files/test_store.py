@@ -17,7 +17,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError
 from edgewise.files import atomic_write, store
-from edgewise.files.tables import write_parquet
+from edgewise.files.write_tables import write_parquet
 from tests.conftest import ROOT
 from tests.ownership import give_away
 

@@ -1,0 +1,221 @@
+"""Writing tables: Parquet on several cores, Arrow IPC (Feather), CSV and JSON Lines, block by block.
+
+Clusters are tables with one row per vertex.  A graph has, in the metadata of the schema (text has none), what
+its edges do not say, so that isolated vertices and directions are read again.
+
+Arrow encodes a file of Parquet on one core.  Here each row group becomes a file of its own in memory, of
+which the pages are copied into the file to be written.  The places of the pages, which the footer states, are
+moved by as much as the pages are (:func:`edgewise.files.parquet_footer.joined`); nothing else of the footers
+changes.  The result is the same for every number of cores.
+"""
+
+import json
+from functools import partial
+from itertools import chain, islice
+
+from edgewise.device import threads
+from edgewise.errors import OptionError
+from edgewise.files import json_lines
+from edgewise.files.ahead import in_order
+from edgewise.files.contents import MARK
+from edgewise.files.parquet_footer import LENGTH, MAGIC, footer_of, joined
+from edgewise.files.write_text import check_names, edge_columns, formatted, settings
+from edgewise.graph import Graph
+from edgewise.ingest.arrow import arrow_array
+
+NAMES = ("source", "target", "weight")
+#: Rows in each batch that is written.
+BLOCK = 1 << 20
+#: Rows of a row group of Parquet; each core encodes one at a time.
+ROW_GROUP = 1 << 18
+#: Row groups that are encoded at the same time, since each is in memory twice.
+ENCODERS = 16
+#: Bytes of a page of Parquet; smaller ones stay in the caches while they are encoded.
+PAGE = 1 << 17
+#: Rows that show whether the values of a column repeat, and how often they do on average if they do.
+SAMPLE, REPEATS = 1 << 14, 8
+
+
+def edge_tables(graph):
+    """Tables of the edges of a graph, a block at a time, at least one."""
+    import pyarrow as pa
+
+    columns, metadata = edge_columns(graph), {MARK: json.dumps(settings(graph)).encode()}
+    for start in range(0, max(graph.n_edges, 1), BLOCK):
+        made = map(arrow_array, columns(slice(start, min(start + BLOCK, graph.n_edges))))
+        yield pa.table(dict(zip(NAMES, made, strict=False))).replace_schema_metadata(metadata)
+
+
+def as_tables(thing):
+    """Turn a graph, a result (with ``to_frame``) or a table into Arrow tables, at least one.
+
+    A table has ``__arrow_c_stream__`` (pyarrow, pandas, polars, DuckDB ...).
+    """
+    import pyarrow as pa
+
+    if isinstance(thing, Graph):
+        yield from edge_tables(thing.to("cpu"))
+        return
+    if hasattr(thing, "to_reader") and not isinstance(thing, pa.Table):  # makes its batches on request
+        thing = thing.to_reader()
+    elif hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__"):
+        thing = thing.to_frame()
+    if not hasattr(thing, "__arrow_c_stream__"):
+        raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
+    if isinstance(thing, pa.RecordBatchReader):  # batches are made on request
+        first = next(iter(thing), None)
+        yield pa.Table.from_batches([] if first is None else [first], thing.schema)
+        yield from (pa.Table.from_batches([batch]) for batch in thing)
+        return
+    if isinstance(thing, pa.Table):
+        table = thing
+    elif type(thing).__module__.partition(".")[0] == "pandas":
+        table = pa.table(thing)
+    else:  # pa.table would import pandas
+        table = pa.RecordBatchReader.from_stream(thing).read_all()
+    for start in range(0, max(table.num_rows, 1), BLOCK):
+        yield table.slice(start, BLOCK)
+
+
+def write_parquet(thing, stream) -> None:
+    """Write Parquet."""
+    first, tables = _first(thing)
+    repeating = _repeating(first)
+    options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
+    options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
+    blocks = _row_groups(tables)
+    start = list(islice(blocks, 2))
+    if len(start) > 1:
+        _write_row_groups(chain(start, blocks), stream, options)
+    else:
+        stream.write(_encoded(start[0] if start else first, options))
+
+
+def _write_row_groups(tables, stream, options):
+    """Write tables with one schema to a stream, each as a row group; there is at least one table."""
+    footers: list[tuple] = []
+    written = len(MAGIC)
+    stream.write(MAGIC)
+    encode, workers = partial(_encoded, options=options), min(threads.count(), ENCODERS)
+    for file in in_order(encode, tables, workers, "edgewise-encode"):
+        content = memoryview(file)
+        footer, end = footer_of(content)
+        footers.append((footer, written - len(MAGIC)))
+        stream.write(content[len(MAGIC) : end])
+        written += end - len(MAGIC)
+    footer = joined(footers)
+    stream.write(footer + len(footer).to_bytes(LENGTH, "little") + MAGIC)
+
+
+def _encoded(table, options):
+    """A file with one row group, in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    file = pa.BufferOutputStream()
+    parquet.write_table(table, file, row_group_size=max(table.num_rows, 1), **options)
+    return file.getvalue()
+
+
+def _repeating(table):
+    """Columns whose values repeat in the first rows, for which a dictionary pays; ids hardly ever do."""
+    import pyarrow as pa
+
+    names = []
+    for name, column in zip(table.column_names, table.columns):
+        sample = column.slice(0, SAMPLE)
+        try:
+            distinct = _count_distinct(sample)
+        except pa.ArrowException:  # lists and other nested values
+            continue
+        if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
+            names.append(name)
+    return names
+
+
+def _count_distinct(column):
+    """Number of distinct values that are not null."""
+    from pyarrow import types
+
+    if types.is_integer(column.type) or types.is_string(column.type):
+        return len({*column.to_pylist(), None}) - 1
+    import pyarrow.compute as pc  # takes longer than to look at these values
+
+    return pc.count_distinct(column).as_py()
+
+
+def _numbers(table):
+    """Columns of numbers and times; least and largest strings cost time, and are of little use for ids."""
+    from pyarrow import types
+
+    kinds = types.is_integer, types.is_floating, types.is_temporal, types.is_decimal, types.is_boolean
+    return [field.name for field in table.schema if any(test(field.type) for test in kinds)]
+
+
+def _row_groups(tables):
+    """The rows of tables of any sizes in row groups of :data:`ROW_GROUP` rows, the last one shorter."""
+    import pyarrow as pa
+
+    waiting: list = []
+    count = 0
+    for table in tables:
+        while count + table.num_rows >= ROW_GROUP:
+            missing = ROW_GROUP - count
+            yield pa.concat_tables([*waiting, table.slice(0, missing)])
+            table, waiting, count = table.slice(missing), [], 0
+        waiting.append(table)
+        count += table.num_rows
+    if count:
+        yield pa.concat_tables(waiting)
+
+
+def write_arrow(thing, stream) -> None:
+    """Write an Arrow IPC file."""
+    import pyarrow.ipc as ipc
+
+    first, tables = _first(thing)
+    with ipc.new_file(stream, first.schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def write_csv(thing, stream, delimiter=",") -> None:
+    """Write text with a row of names, separated by commas."""
+    import pyarrow as pa
+
+    if isinstance(thing, Graph):
+        check_names(stream, thing.ids, in_table=True)
+    first, tables = _first(thing)
+    stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
+    try:
+        for table in tables:
+            stream.write(formatted(table, delimiter))
+    except pa.ArrowInvalid as error:
+        raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error
+
+
+def write_tsv(thing, stream) -> None:
+    """Write text with a row of names, separated by tabs."""
+    write_csv(thing, stream, "\t")
+
+
+def write_json(thing, stream) -> None:
+    """Write JSON Lines, one object a row."""
+    import pyarrow as pa
+
+    try:
+        for table in as_tables(thing):
+            stream.write(json_lines.formatted(table))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise stream.error(f"JSON cannot hold such a column ({error}); write .parquet") from error
+
+
+def _quoted(name, delimiter):
+    needs = any(mark in name for mark in (delimiter, '"', "\n"))
+    return '"' + name.replace('"', '""') + '"' if needs else name
+
+
+def _first(thing):
+    tables = as_tables(thing)
+    first = next(tables)
+    return first, chain([first], tables)
