@@ -65,7 +65,7 @@ def convert(
 ):
     """Read a graph and write it."""
     if shards is not None:
-        from edgewise.files.to_folder import shard_writer
+        from edgewise.files.write_tables import shard_writer
 
         _check_shards(to, self_loops, repeated)
         _write_shards(graph, output, reading, (shards, shard_writer(to)), (profile, json, quiet))

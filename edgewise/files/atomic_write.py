@@ -44,9 +44,9 @@ REMEDIES = {
     errno.EPIPE: "is a pipe whose reader has ended; write to a file",
 }
 #: Seconds that the reader of a pipe may take to open it.
-PATIENCE = 1.0
+PIPE_SECONDS = 1.0
 #: Bytes of a name that its part repeats; file systems allow 255.
-LONGEST_NAME = 200
+NAME_BYTES = 200
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def atomic_folder(goal):
 
 def without_hanging(path, flags):
     """Opener that waits for the reader of a pipe for a moment only, and leaves what is there as it is."""
-    end = monotonic() + PATIENCE
+    end = monotonic() + PIPE_SECONDS
     while True:
         try:
             return os.open(path, flags & ~os.O_TRUNC | getattr(os, "O_NONBLOCK", 0))
@@ -105,7 +105,7 @@ def without_hanging(path, flags):
 def _name_of_part(goal, number):
     machine = crc32(os.uname().nodename.encode()) if hasattr(os, "uname") else 0
     name = goal.name
-    while len(os.fsencode(name)) > LONGEST_NAME:
+    while len(os.fsencode(name)) > NAME_BYTES:
         name = name[1:]
     return f".{machine:08x}-{number}-part-{name}"
 

@@ -98,7 +98,7 @@ def write(thing, path, name=None) -> None:
 
     path = check_destination(path)
     if is_folder(path):
-        from edgewise.files.to_folder import write_folder
+        from edgewise.files.write_tables import write_folder
 
         write_folder(thing, path, name)
         return

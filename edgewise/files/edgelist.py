@@ -31,9 +31,9 @@ from edgewise.files.layout import (
     lay_out,
     look,
 )
-from edgewise.files.needless_zeros import NEEDLESS
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.text import read_columns
+from edgewise.files.text_ids import NEEDLESS
 
 #: Comment that edgewise writes, so that isolated vertices and directions are read again.
 SETTINGS = re.compile(rb"^[#%]\s*edgewise: vertices=(\d+) directed=([01]) numbered=([01])", re.MULTILINE)

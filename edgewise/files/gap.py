@@ -16,7 +16,7 @@ from edgewise.files.write_text import rows_with_integers
 from edgewise.ingest.symmetry import check_symmetric
 
 HEADER = struct.Struct("<?qq")
-MAX_VERTICES = 2**31 - 1
+CAPACITY = np.iinfo(np.int32).max
 
 
 def read(source, options) -> Rows:
@@ -43,7 +43,7 @@ def _header(source, start):
         raise source.error("the header of a GAP graph is damaged; convert the graph again")
     directed, entries, vertices = HEADER.unpack(start)
     fits = source.compression is not None or sizes(False, vertices, 0)[0] <= source.size
-    if not (0 <= vertices <= MAX_VERTICES and entries >= 0 and fits):
+    if not (0 <= vertices <= CAPACITY and entries >= 0 and fits):
         raise source.error(f"a header with {vertices} vertices and {entries} entries cannot be right")
     check_room(vertices)
     return directed, entries, vertices
@@ -98,8 +98,8 @@ def _length(source) -> int:
 
 def write(graph, stream) -> None:
     """Write ``.wsg`` for a path with that suffix, or with another than ``.sg`` if there are weights."""
-    if graph.n_vertices > MAX_VERTICES:
-        raise stream.error(f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
+    if graph.n_vertices > CAPACITY:
+        raise stream.error(f"GAP graphs have at most {CAPACITY} vertices; write .npz")
     weighted, weights = stream.suffix == ".wsg" or (stream.suffix != ".sg" and graph.is_weighted), None
     if weighted and not graph.is_weighted:
         raise stream.error("a .wsg file needs weights; write .sg")

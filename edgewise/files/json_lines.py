@@ -10,14 +10,12 @@ from collections.abc import Callable
 
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.streams import has_byte_order_mark
-from edgewise.files.text import about_bytes, bisected, shorten
+from edgewise.files.text import ID_DIGITS, about_bytes, bisected, shorten
 from edgewise.files.text_table import AS_INFERRED, WITH_STRINGS, Mismatch, TextTable
 from edgewise.ingest.id_types import as_text
 
 #: What the values of each type are called.
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
-#: Digits of a whole number that are looked at: more than 64 bits have.
-LONGEST = 24
 #: Fractions as pyarrow writes them, and as Python's JSON has them.
 LIKE_JSON = {r"^(-?[0-9]+)$": r"\1.0", "^nan$": "NaN", "inf": "Infinity"}
 #: Characters that a string of JSON does not hold as they are.
@@ -34,7 +32,7 @@ def _value(line: bytes):
     """The value of a line of JSON, long integers cut short; ``None`` if it is not valid."""
     try:
         text = line.decode("utf-8", "replace")  # what is no UTF-8 is an error when the line is parsed
-        return json.loads(text, parse_int=lambda digits: int(digits[:LONGEST]))
+        return json.loads(text, parse_int=lambda digits: int(digits[:ID_DIGITS]))
     except (ValueError, RecursionError):
         return None
 

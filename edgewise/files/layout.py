@@ -93,7 +93,7 @@ class Layout:
 
 
 #: Digits that a count in a header may have.
-MAX_DIGITS = 18
+COUNT_DIGITS = 18
 
 
 def is_count(field: str) -> bool:
@@ -103,7 +103,7 @@ def is_count(field: str) -> bool:
 
 def count_in(source, field: str, line: int | None = None) -> int:
     """A number of vertices or edges that a file states."""
-    if len(field.lstrip("0")) > MAX_DIGITS:
+    if len(field.lstrip("0")) > COUNT_DIGITS:
         shown = field if len(field) < 40 else f"{field[:20]}... ({len(field):,} digits)"
         raise source.error(f"{shown} is no possible number of vertices or edges; correct it", line)
     return int(field)

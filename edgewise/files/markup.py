@@ -7,6 +7,7 @@ error, since nobody can tell what the others weigh.
 """
 
 import re
+import sys
 from collections import Counter
 from typing import NamedTuple
 
@@ -22,9 +23,7 @@ WEIGHTS = ("weight", "value")
 #: A comment, a bracket, a string or a word of GML.
 TOKEN = re.compile(r'#[^\n]*|[\[\]]|"[^"]*"|[^\s\[\]"]+|"')
 #: Digits of an integer; longer ones are words.
-MAX_DIGITS = 4000
-#: Bytes of a GML file at most, which Python parses.
-MAX_BYTES = 1 << 40
+NUMBER_DIGITS = 4000
 #: What to do about an id in another encoding.
 NO_UTF8 = f"an id here is not UTF-8; name the encoding of the file, such as {argument('encoding', 'latin-1')}"
 #: Values of attributes without a byte of UTF-8, as ``surrogateescape`` decodes it.
@@ -37,7 +36,7 @@ def read_gml(source, options) -> Edges:
     """Read GML; the ids are the ``id`` of the nodes."""
     options.only("GML and GraphML", "weight")
     with reading(source.path), source.open() as stream:
-        text = read_fully(stream, MAX_BYTES).decode("utf-8", "surrogateescape")
+        text = read_fully(stream, sys.maxsize).decode("utf-8", "surrogateescape")
 
     def refusal(problem, position):
         return source.error(f"{problem}; correct the file", text.count("\n", 0, position) + 1)
@@ -279,6 +278,6 @@ def _weights(source, name, values, edges, kind=""):
 
 def _number(text):
     """The number that a text is by the rule, or ``None``."""
-    if not isinstance(text, str) or len(text) > MAX_DIGITS or about_number(text):
+    if not isinstance(text, str) or len(text) > NUMBER_DIGITS or about_number(text):
         return None
     return int(text) if is_integer(text) else float(text)

@@ -12,7 +12,7 @@ from edgewise.files.quotes import UnclosedQuote, members, whole_rows
 
 BLOCK = 1 << 22
 #: Bytes of the longest line.
-MAX_LINE = 1 << 28
+LINE_BYTES = 1 << 28
 NEWLINE = 10
 SPACE = 32
 
@@ -105,7 +105,7 @@ class Lines(io.RawIOBase):
 def cut_rows(stream, skip: int = 0, quotes=None):
     """Cut a stream into blocks of whole lines, or of whole rows where fields may be in ``quotes``."""
     blocks = cut_lines(stream, skip)
-    return blocks if quotes is None else whole_rows(blocks, quotes, MAX_LINE)
+    return blocks if quotes is None else whole_rows(blocks, quotes, LINE_BYTES)
 
 
 def cut_lines(stream, skip: int = 0):
@@ -119,8 +119,8 @@ def cut_lines(stream, skip: int = 0):
         if not cut:
             rest.append(part)
             held += len(part)
-            if held > MAX_LINE:
-                raise ValueError(f"a line is longer than {MAX_LINE:,} bytes; is this a graph?")
+            if held > LINE_BYTES:
+                raise ValueError(f"a line is longer than {LINE_BYTES:,} bytes; is this a graph?")
             continue
         block, rest = [*rest, memoryview(part)[:cut]], [part[cut:]] if cut < len(part) else []
         held = len(part) - cut

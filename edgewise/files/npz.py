@@ -14,7 +14,7 @@ import numpy as np
 
 from edgewise.errors import FileError, GraphError, argument
 from edgewise.files.contents import check_room, matrix_edges, with_ids, writable
-from edgewise.files.streams import MAX_FREE, MAX_RATIO, check_memory, one_line, reading
+from edgewise.files.streams import EXPANSION, FREE_BYTES, check_memory, one_line, reading
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.id_types import describe, is_plain
@@ -86,8 +86,8 @@ def check_memory_of_arrays(path, memory):
 def check_expansion(size, archive):
     """Raise unless the members of a zip archive of some bytes are in proportion to it, and there is room."""
     stored = sum(member.file_size for member in archive.infolist())
-    if stored > max(MAX_FREE, MAX_RATIO * size):
-        problem = f"its arrays hold more than {MAX_RATIO} times its {size:,} bytes"
+    if stored > max(FREE_BYTES, EXPANSION * size):
+        problem = f"its arrays hold more than {EXPANSION} times its {size:,} bytes"
         raise GraphError(f"{problem}; if this is right, save them without compression (numpy.savez)")
     check_memory(stored, "the arrays need")
 

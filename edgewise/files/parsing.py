@@ -6,17 +6,12 @@ no Python object ever reaches Arrow's threads: every block is copied to memory o
 parse have ended when the last block is taken, or when the caller stops.
 """
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
+from edgewise.files.ahead import in_order
 from edgewise.files.normalise_text import cut_rows
 from edgewise.files.streams import has_byte_order_mark
 from edgewise.ingest.numerals import has_foreign_numbers
-
-#: Bytes of the longest block that Arrow can parse.
-LONGEST = 2**31 - 1
 
 
 def parse_text(stream, options, skip=0, *, quotes=None, change=None, watch=None):
@@ -38,22 +33,12 @@ def parse_text(stream, options, skip=0, *, quotes=None, change=None, watch=None)
     """
     import pyarrow as pa
 
-    workers = pa.cpu_count()
-    pool = ThreadPoolExecutor(workers, "edgewise-parse")
-    waiting: deque = deque()
+    def table_of(pieces):
+        return parse_block(pieces, options, change, watch)
 
-    def tables(most):
-        while len(waiting) > most:
-            if (table := waiting.popleft().result()) is not None:
-                yield table
-
-    try:
-        for pieces in cut_rows(stream, skip, quotes):
-            waiting.append(pool.submit(parse_block, pieces, options, change, watch))
-            yield from tables(workers + 1)
-        yield from tables(0)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    blocks = cut_rows(stream, skip, quotes)
+    tables = in_order(table_of, blocks, pa.cpu_count(), "edgewise-parse")
+    return (table for table in tables if table is not None)
 
 
 def parse_block(pieces, options, change=None, watch=None):
@@ -76,7 +61,7 @@ def parse_block(pieces, options, change=None, watch=None):
     text = letters.tobytes()
     if has_byte_order_mark(text):  # Arrow would take it away from the first line
         raise pa.ArrowInvalid("a byte order mark within the text")
-    names, size = options[0].column_names, min(memory.size + 1, LONGEST)
+    names, size = options[0].column_names, min(memory.size + 1, np.iinfo(np.int32).max)
     reading = csv.ReadOptions(use_threads=False, column_names=names, block_size=size)
     table = csv.read_csv(pa.BufferReader(memory), reading, *options[1:])
 

@@ -16,7 +16,7 @@ from edgewise.files.inputs import local, name_of
 from edgewise.files.pair_tables import batches_ahead, parts_of, table_of
 from edgewise.files.sniffing import sniff
 from edgewise.files.streams import Source, check_path, reading, styled
-from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
+from edgewise.files.text_table import Mismatch, TextTable, by_attempts
 from edgewise.ingest.frames import arrow_table
 from edgewise.ingest.records import Records, id_column_of, records_of_table, with_valid_text
 
@@ -47,17 +47,16 @@ def records_of(given, id_column=None, encoding=None) -> Records:
 
 def _records_in(parts, id_column, name):
     """Records in files of this machine."""
-    for attempt in ATTEMPTS:
-        try:
-            with reading(parts[0].path, passing=Mismatch):
-                files = RecordFiles(parts, id_column, attempt)
-            if files.is_text:
-                for _ in files.batches([files.id_column]):  # a row that does not fit another attempt
-                    pass
-            return Records(files.schema, files.id_column, files.batches, name, files.rows)
-        except Mismatch:
-            continue
-    raise AssertionError("the last attempt reads every id as a string")
+
+    def by(attempt):
+        with reading(parts[0].path, passing=Mismatch):
+            files = RecordFiles(parts, id_column, attempt)
+        if files.is_text:
+            for _ in files.batches([files.id_column]):  # a row that does not fit another attempt
+                pass
+        return Records(files.schema, files.id_column, files.batches, name, files.rows)
+
+    return by_attempts(by)
 
 
 def _check_format(source):

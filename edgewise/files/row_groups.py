@@ -1,58 +1,27 @@
 """Files of pairs read once and in order, several row groups at a time.
 
 The footer of a Parquet file describes its row groups, so that each can be decoded on its own: threads decode
-a few at once, and their batches are yielded in order.  Other tables, and row groups too large to be in memory
-as a whole, are decoded ahead by one thread.  A file is opened while the one before is still being decoded.
+a few at once, and their batches are yielded in order.  Other tables are read ahead by one thread.  A file is
+opened while the one before is still being decoded.
 """
 
 import os
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing
 from functools import partial
-from typing import Any, NamedTuple
 
-from edgewise.files.ahead import read_ahead
+from edgewise.files.ahead import read_in_parallel
 from edgewise.files.contents import MARK
 from edgewise.files.formats import Options
 from edgewise.files.layout import has_names, look
-from edgewise.files.pair_tables import (
-    BATCH_ROWS,
-    BUFFER,
-    JoinedTable,
-    ParquetTable,
-    check_rows,
-    complete,
-    rows_first,
-    table_of,
-    with_joined,
-)
+from edgewise.files.pair_tables import pieces_of, rows_first, table_of, with_joined
 from edgewise.files.parquet_footer import integer_range
 from edgewise.files.sniffing import sniff
 from edgewise.files.store import is_store
-from edgewise.files.streams import Source, native, reading, styled
+from edgewise.files.streams import Source, reading, styled
 from edgewise.files.tables import ALLOWED, TABLES, facts_of
-from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
+from edgewise.files.text_table import AS_INFERRED, Mismatch, by_attempts
 from edgewise.ingest.arrow import value_type
 from edgewise.ingest.default_columns import choose_columns
-
-#: Largest number of rows of a row group that is decoded as a whole.
-WHOLE_ROWS = 1 << 21
-
-
-class Piece(NamedTuple):
-    """Some rows of the file number ``part``, from the row ``start`` on.
-
-    ``read`` returns the record batches: a list if ``whole``, else an iterable for a thread to run through.
-    ``schema`` is that of the file that begins with this piece, or ``None``.
-    """
-
-    part: int
-    start: int
-    read: Callable[[], Any]
-    whole: bool
-    schema: Any
 
 
 class PairFiles:
@@ -139,10 +108,7 @@ class PairFiles:
 
     def first_schema(self):
         """Schema of the first file by the first attempt that its beginning fits; there may be no row."""
-        for attempt in ATTEMPTS:
-            with suppress(Mismatch):
-                return self.schema(attempt)
-        raise AssertionError("the last attempt reads ids as text")
+        return by_attempts(self.schema)
 
     def schema(self, attempt):
         """Schema of the first file."""
@@ -161,91 +127,34 @@ class PairFiles:
         ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded at once.  ``after`` is
         the number of the first file, and the rows of it that are skipped.
         """
-        pool = ThreadPoolExecutor(workers, "edgewise-decode")
-        waiting: deque = deque()
-        try:
-            for piece in self._pieces(pairs.columns, attempt, after):
-                waiting.append((piece, pool.submit(piece.read) if piece.whole else None))
-                if len(waiting) > workers + 1:
-                    yield from self._batches_of(pairs, *waiting.popleft())
-            while waiting:
-                yield from self._batches_of(pairs, *waiting.popleft())
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-    def _batches_of(self, pairs, piece, made):
-        """The batches of a piece, decoded or being decoded."""
-        with reading(self.paths[piece.part], passing=Mismatch):
-            if piece.schema is not None:
-                pairs.begin(piece.schema, piece.start)
-            row = piece.start
-            for batch in made.result() if made else read_ahead(piece.read()):
-                if batch.num_rows:
-                    yield piece.part, row, batch
-                row += batch.num_rows
+        if not self._source(0).head.startswith(b"PAR1"):
+            workers = 1  # text is parsed on all cores
+        found = read_in_parallel(self._pieces(pairs.columns, attempt, after), workers)
+        with closing(found):
+            for part, row, schema, batch in found:
+                if batch is None:
+                    with reading(self.paths[part], passing=Mismatch):
+                        pairs.begin(schema, row)
+                else:
+                    yield part, row, batch
 
     def _pieces(self, columns, attempt, after):
-        """Yield the pieces of all files in order."""
+        """Yield functions that read the pieces of all files, in order."""
         schema = self.schema(attempt) if after[0] else None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
                 table = self._settled(table_of(self._source(part), attempt, schema=schema))
                 schema = schema or table.schema
-                joined = table.joined if isinstance(table, JoinedTable) else None
-                stored = table if joined is None else table.stored
-                needed = columns if joined is None else joined.stored(columns)
-                pieces = _row_groups if isinstance(stored, ParquetTable) else _rows
                 skip = after[1] if part == after[0] else 0
-                for number, (start, whole, read) in enumerate(pieces(self.paths[part], stored, needed, skip)):
-                    read = read if joined is None else partial(_with_joined, read, joined, whole)
-                    yield Piece(part, start, read, whole, None if number else table.schema)
+                for number, (row, _, read) in enumerate(pieces_of(table, columns, skip)):
+                    yield partial(self._batches_of, part, row, None if number else table.schema, read)
 
-
-def _with_joined(read, joined, whole):
-    """The batches that ``read`` returns with their joined columns: a list if ``whole``, else an iterator."""
-    batches = map(joined.add_to, read())
-    return list(batches) if whole else batches
-
-
-def _row_groups(path, table, columns, skip):
-    """Row groups of a Parquet file after the first ``skip`` rows, as (first row, whole, reader)."""
-    import pyarrow.parquet as parquet
-
-    metadata, begin = table.file.metadata, 0
-
-    def opened():
-        return parquet.ParquetFile(native(path), metadata=metadata, pre_buffer=False, buffer_size=BUFFER)
-
-    for group, rows in enumerate(table.groups):
-        start, begin = begin, begin + rows
-        if begin <= skip and not (begin == skip == 0):
-            continue
-        whole = begin - start <= WHOLE_ROWS
-        read = _whole_group if whole else _long_group
-        yield max(start, skip), whole, partial(read, opened, columns, group, max(skip - start, 0))
-
-
-def _whole_group(opened, columns, group, skip):
-    with opened() as file:
-        table = file.read_row_group(group, columns=columns, use_threads=False)
-        check_rows(table.num_rows, file.metadata.row_group(group).num_rows)
-        return table.slice(skip).to_batches()
-
-
-def _long_group(opened, columns, group, skip):
-    with opened() as file:
-        batches = file.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns)
-        yield from _without(complete(batches, file.metadata.row_group(group).num_rows), skip)
-
-
-def _rows(path, table, columns, skip):
-    """All rows of a table except the first ``skip``."""
-    yield skip, False, lambda: _without(table.batches(columns), skip)
-
-
-def _without(batches, skip):
-    """The batches without their first ``skip`` rows."""
-    for batch in batches:
-        left_out = min(skip, batch.num_rows)
-        skip -= left_out
-        yield batch.slice(left_out)
+    def _batches_of(self, part, row, schema, read):
+        """Yield number of the file, row and batch of what is read; first the ``schema``, if a file begins."""
+        if schema is not None:
+            yield part, row, schema, None
+        with reading(self.paths[part], passing=Mismatch):
+            for batch in read():
+                if batch.num_rows:
+                    yield part, row, None, batch
+                row += batch.num_rows

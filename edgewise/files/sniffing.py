@@ -5,7 +5,7 @@ import re
 from edgewise.errors import argument
 from edgewise.files.formats import DUPS, MAGIC, magic, named
 from edgewise.files.json_lines import is_json_lines
-from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
+from edgewise.files.layout import COMMENTS, COUNT_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.rare_formats import sibling
 from edgewise.ingest.scores import Kept
 
@@ -108,7 +108,7 @@ def _is_metis(source):
     lines = [line for line in source.lines(b"%") if line[:1] != b"%"]
     words = [line.split() for line in lines]
     numeric = all(word.isdigit() for row in words for word in row)
-    if len(words) < 2 or not 2 <= len(words[0]) <= 4 or not numeric or max(map(len, words[0])) > MAX_DIGITS:
+    if len(words) < 2 or not 2 <= len(words[0]) <= 4 or not numeric or max(map(len, words[0])) > COUNT_DIGITS:
         return False
     vertices, edges = int(words[0][0]), int(words[0][1])
     rows = words[1:]

@@ -13,22 +13,20 @@ from typing import NamedTuple
 
 from edgewise.cached_property import cached_property
 from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError, argument
-from edgewise.files.encodings import Decoded, encoding_of
+from edgewise.files.encodings import MARKS, Decoded, encoding_of
 
 #: First bytes of what each compressor writes.
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
-#: Bytes of the longest byte order mark.
-LONGEST_MARK = 4
 #: Number of bytes that are examined to detect the format, and the most where blanks or comments fill them.
-HEAD, MAX_HEAD = 1 << 16, 1 << 24
+HEAD, WHOLE_HEAD = 1 << 16, 1 << 24
 #: Compressed content beyond so many bytes may be so many times as large as its file.
-MAX_FREE, MAX_RATIO = 1 << 24, 200
+FREE_BYTES, EXPANSION = 1 << 24, 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes for which the free memory is not looked up, and those that are decompressed into memory at a time.
-SMALL, BLOCK = 1 << 28, 1 << 24
+UNCHECKED_BYTES, BLOCK = 1 << 28, 1 << 24
 #: Characters of a wrong argument that are shown.
-MAX_SHOWN = 60
+SHOWN = 60
 #: Endings of files of binary records without a header: any first bytes, or none, are right.
 HEADLESS = (".dups",)
 
@@ -76,7 +74,7 @@ class Source:
         self.compression = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
         if self.compression is not None:
             with reading(self.path), self._decompressed() as stream:
-                start = read_fully(stream, LONGEST_MARK)
+                start = read_fully(stream, max(map(len, MARKS)))
         self.encoding = encoding_of(start, self.encoding)
         self.reach = HEAD
         stem, suffix = os.path.splitext(self.path)
@@ -127,10 +125,10 @@ class Source:
             lines = lines if self.whole and lines[-1] else lines[:-1]
             rows = (line for line in lines if line.strip() and line[0] not in comments)
             found = len(list(islice(rows, 2)))
-            if self.whole or found == 2 or (found and self.reach >= MAX_HEAD):
+            if self.whole or found == 2 or (found and self.reach >= WHOLE_HEAD):
                 return lines
-            if self.reach >= MAX_HEAD:
-                problem = f"no row ends in the first {MAX_HEAD:,} bytes (blanks, comments or one line)"
+            if self.reach >= WHOLE_HEAD:
+                problem = f"no row ends in the first {WHOLE_HEAD:,} bytes (blanks, comments or one line)"
                 raise self.error(f"{problem}; take them out, if this is a graph")
             self.reach *= 16
             del self._start
@@ -152,7 +150,7 @@ def check_memory(needed: int, problem: str) -> None:
     """Raise unless ``needed`` bytes are free on the host; ``problem`` says what needs them."""
     from edgewise.device import arrays
 
-    if needed > SMALL and needed > (free := arrays.free_memory("cpu")):
+    if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory("cpu")):
         sizes = f"{needed:,} bytes of memory, and {free:,} are free"
         raise GraphError(f"{problem} {sizes}; correct the file, or use a machine with more memory")
 
@@ -178,8 +176,8 @@ class Decompressed(io.RawIOBase):
 
     def _add(self, count):
         self.count += count
-        if self.count > max(MAX_FREE, MAX_RATIO * self.source.size):
-            problem = f"holds more than {MAX_RATIO} times its {self.source.size:,} bytes"
+        if self.count > max(FREE_BYTES, EXPANSION * self.source.size):
+            problem = f"holds more than {EXPANSION} times its {self.source.size:,} bytes"
             raise self.source.error(f"{problem}; if this is right, decompress it first")
 
     def close(self):
@@ -213,7 +211,7 @@ def check_path(path):
         return os.fsdecode(path)
     if not (isinstance(path, str | os.PathLike) or hasattr(path, "read")):
         is_table = isinstance(path, dict) or hasattr(path, "__arrow_c_stream__")
-        is_long = is_table or len(repr(path)) >= MAX_SHOWN
+        is_long = is_table or len(repr(path)) >= SHOWN
         given = f"a {type(path).__name__}" if is_long else argument("path", path)
         problem = f"{given} is no path; give a file, folder or pattern, or a list of them"
         raise OptionError(problem + "; Graph.from_frame takes tables" * is_table)

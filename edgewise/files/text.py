@@ -13,13 +13,12 @@ import re
 from dataclasses import replace
 
 from edgewise.errors import FileError, argument
-from edgewise.files.blanks import without_blanks
 from edgewise.files.layout import Layout, fields_of
-from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
 from edgewise.files.normalise_text import Lines, RowCounter, lines_of, normalise, whole_lines
 from edgewise.files.parsing import parse_text
 from edgewise.files.quotes import UnclosedQuote, members
 from edgewise.files.streams import has_byte_order_mark, not_utf8, one_line, reading
+from edgewise.files.text_ids import ZeroWatch, has_needless_zeros, without_blanks
 from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.numerals import about_number, is_integer
 
@@ -28,7 +27,7 @@ HEXADECIMAL = re.compile(rb"(?:^|[\s,|;])-?0[xX]")
 #: A quote that opens a field for people only.
 BLANK_QUOTE = re.compile(rb'(?:^|[,\t|;])[ \t]+"')
 #: Digits of which fewer are enough to tell that a number has more than 64 bits.
-MAX_ID_DIGITS = 25
+ID_DIGITS = 25
 
 
 def csv_options(
@@ -312,7 +311,7 @@ def _about_weight(fields, layout):
         return f"the weight is missing; fill it in, {dropping}{remedy}"
     if problem := about_number(field, layout.decimal):
         return f"the weight {problem}{remedy}"
-    if layout.whole and not (is_integer(field) and -(2**63) <= int(field[:MAX_ID_DIGITS]) < 2**63):
+    if layout.whole and not (is_integer(field) and -(2**63) <= int(field[:ID_DIGITS]) < 2**63):
         return f"the weight {shorten(field.encode())} is not an integer of 64 bits; correct it{remedy}"
     return ""
 
@@ -326,7 +325,7 @@ def _about_id(field, layout):
     if not is_integer(field):
         names = "" if layout.max_id is not None else f", or {as_names} if ids are names"
         return f"{shorten(field.encode())} is not an integer; correct it{names}"
-    number = int(field[:MAX_ID_DIGITS])
+    number = int(field[:ID_DIGITS])
     if not layout.allows(number):
         span = f"{layout.min_id} .. {'' if layout.max_id is None else layout.max_id}"
         return f"vertex {shown} is not in {span}; correct it or the header"

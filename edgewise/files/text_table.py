@@ -6,11 +6,10 @@ than ids, and then with strings for ids.  Blanks around a field are no part of i
 """
 
 import io
+from contextlib import suppress
 
 from edgewise.errors import argument
-from edgewise.files.blanks import without_blanks
 from edgewise.files.layout import fields_of, look
-from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
 from edgewise.files.parsing import parse_block, parse_text
 from edgewise.files.quotes import Quotes, UnclosedQuote
 from edgewise.files.text import (
@@ -21,6 +20,7 @@ from edgewise.files.text import (
     locate_error,
     shorten,
 )
+from edgewise.files.text_ids import ZeroWatch, has_needless_zeros, without_blanks
 from edgewise.ingest.numerals import about_number, is_integer
 
 #: An integer as a program would write it; blanks around it change nothing.
@@ -33,6 +33,14 @@ ATTEMPTS = AS_INFERRED, WITH_FLOATS, WITH_STRINGS = range(3)
 
 class Mismatch(Exception):
     """A row does not fit the types inferred from the beginning of the file."""
+
+
+def by_attempts(read):
+    """What ``read(attempt)`` returns for the first of the :data:`ATTEMPTS` that the rows fit."""
+    for attempt in ATTEMPTS:
+        with suppress(Mismatch):
+            return read(attempt)
+    raise AssertionError("the last attempt reads every id as a string")
 
 
 class TextTable:

@@ -21,7 +21,7 @@ from edgewise.files.sniffing import sniff
 from edgewise.files.store import Shape, write_store
 from edgewise.files.streams import Source, TextStyle, reading, styled
 from edgewise.files.tables import TABLES
-from edgewise.files.text_table import ATTEMPTS, Mismatch
+from edgewise.files.text_table import Mismatch, by_attempts
 from edgewise.files.write_tables import edge_tables
 from edgewise.ingest.default_columns import choose_columns, default_weight
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
@@ -29,7 +29,7 @@ from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 #: Options of reading with which tables are read row by row.
 STREAMED = ("source", "target", "weight", "where", "threshold", "score", "null", *TextStyle._fields)
 #: Bytes of text that show how long its rows are, and those of a row that is compressed.
-SAMPLE, LEAST_ROW = 1 << 20, 8
+SAMPLE, ROW_BYTES = 1 << 20, 8
 
 
 def to_store(
@@ -53,16 +53,15 @@ def to_store(
     options = dict(given)
     weight = options.pop("weight", None)
     files = PairFiles(parts, **options)
-    for attempt in ATTEMPTS:
-        try:
-            pairs = _pairs(files, attempt, (weight, options.get("null") or "error"))
-            rows, _, _ = files.survey(pairs.begin)
-            rows = _rows_of(files.paths) if rows is None else rows
-            tables, shape = _tables(files, pairs, attempt, progress), Shape(_share(rows, shards), shards)
-            return write_store(tables, folder, shape, writer)
-        except Mismatch:
-            continue
-    raise AssertionError("the last attempt reads ids as text")
+
+    def by(attempt):
+        pairs = _pairs(files, attempt, (weight, options.get("null") or "error"))
+        rows, _, _ = files.survey(pairs.begin)
+        rows = _rows_of(files.paths) if rows is None else rows
+        tables, shape = _tables(files, pairs, attempt, progress), Shape(_share(rows, shards), shards)
+        return write_store(tables, folder, shape, writer)
+
+    return by_attempts(by)
 
 
 def _share(rows, shards):
@@ -120,4 +119,4 @@ def _rows_of(paths):
     with reading(paths[0]), open(paths[0], "rb") as file:
         sample = file.read(SAMPLE)
     lines = sample.count(b"\n")
-    return max(1, sizes * lines // len(sample) if lines > 1 else sizes // LEAST_ROW)
+    return max(1, sizes * lines // len(sample) if lines > 1 else sizes // ROW_BYTES)

@@ -10,15 +10,21 @@ changes.  The result is the same for every number of cores.
 """
 
 import json
+import os
+from collections.abc import Callable
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from edgewise.device import threads
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.files import json_lines
 from edgewise.files.ahead import in_order
 from edgewise.files.contents import MARK
+from edgewise.files.formats import named
+from edgewise.files.npz import write_npz
 from edgewise.files.parquet_footer import LENGTH, MAGIC, footer_of, joined
+from edgewise.files.store import SHARD_ROWS, Shape, write_store
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
@@ -219,3 +225,19 @@ def _first(thing):
     tables = as_tables(thing)
     first = next(tables)
     return first, chain([first], tables)
+
+
+def write_folder(thing: Any, folder: str | os.PathLike, name: str | None = None) -> None:
+    """Write a graph, a result or a table as shards in a new folder."""
+    holds = "edges" if isinstance(thing, Graph) else "table"
+    write_store(as_tables(thing), folder, Shape(SHARD_ROWS), shard_writer(name, holds), holds)
+
+
+def shard_writer(name: str | None = None, holds: str = "edges") -> Callable:
+    """What writes shards in a format: of edges Parquet or ``.npz``, of other tables Parquet."""
+    writers = {"parquet": write_parquet} | ({"npz": write_npz} if holds == "edges" else {})
+    name = named(name or "parquet")
+    if name not in writers:
+        given = argument("format", name)
+        raise OptionError(f"{given} is not for a folder of shards; use {' or '.join(writers)}")
+    return writers[name]

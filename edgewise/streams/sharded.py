@@ -20,7 +20,7 @@ from typing import Any
 from edgewise.errors import warn
 from edgewise.files.inputs import check_readable_again
 from edgewise.files.streams import reading
-from edgewise.files.text_table import ATTEMPTS, Mismatch
+from edgewise.files.text_table import Mismatch, by_attempts
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers
 from edgewise.streams import strings
@@ -92,12 +92,7 @@ class ShardedStream(FileStream):
         start = perf_counter()
         with task_folder(self.given_folder, self._inputs()) as folder:
             self.task_run = TaskRun(self.executor, folder, self.given_folder is not None)
-            for attempt in ATTEMPTS:
-                try:
-                    found = self._run_tasks(folder, attempt, progress)
-                    break
-                except Mismatch:
-                    continue
+            found = by_attempts(lambda attempt: self._run_tasks(folder, attempt, progress))
             return self._result(found, perf_counter() - start)
 
     def device_names(self) -> tuple[str, ...]:

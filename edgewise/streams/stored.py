@@ -22,8 +22,7 @@ from edgewise.errors import GraphError
 from edgewise.files import store
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.store import new_folder, shard_facts, shard_name, shards_of, write_manifest
-from edgewise.files.to_folder import write_folder
-from edgewise.files.write_tables import write_parquet
+from edgewise.files.write_tables import write_folder, write_parquet
 from edgewise.result import Result, counted
 from edgewise.streams.graph import MarkedIds, StreamedGraph
 from edgewise.streams.parts import Part

@@ -203,8 +203,8 @@ def as_forest(path, given):
 def as_store(path, given):
     """Convert rows to a store, and read that."""
     import edgewise as ew
-    from edgewise.files.to_folder import shard_writer
     from edgewise.files.to_store import to_store
+    from edgewise.files.write_tables import shard_writer
 
     folder = path.parent / "converted"
     to_store(path, folder, (2, shard_writer()), {})

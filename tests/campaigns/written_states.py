@@ -162,8 +162,8 @@ def store(kind, shards):
         return sorted((*sorted(pair), weight) for *pair, weight in zip(*ends, graph.weights.tolist()))
 
     def maker(place):
-        from edgewise.files.to_folder import shard_writer
         from edgewise.files.to_store import to_store
+        from edgewise.files.write_tables import shard_writer
 
         to_store(shards, place / "store", (3, shard_writer(kind)), {})
         return lambda folder: pairs(folder / "store"), pairs(place / "store")

@@ -62,17 +62,17 @@ def refusal(path):
 
 @pytest.mark.parametrize(("name", "first", "unit"), BOMBS, ids=[name for name, *_ in BOMBS])
 def test_each_is_refused(tmp_path, monkeypatch, name, first, unit):
-    for limit in ("MAX_FREE", "MAX_HEAD"):
+    for limit in ("FREE_BYTES", "WHOLE_HEAD"):
         monkeypatch.setattr(streams, limit, 1 << 20)
     path = tmp_path / f"{name}.zst"
-    path.write_bytes(pack(first + unit * (streams.MAX_FREE // len(unit) + 1), "zst"))
+    path.write_bytes(pack(first + unit * (streams.FREE_BYTES // len(unit) + 1), "zst"))
     assert "more than 200 times" in (text := refusal(path)) or "first 1,048,576 bytes" in text
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
 def test_each_compression(tmp_path, kind):
     path = tmp_path / f"a.el.{kind}"
-    path.write_bytes(pack(b"1 2\n" + b"\n" * streams.MAX_FREE, kind))
+    path.write_bytes(pack(b"1 2\n" + b"\n" * streams.FREE_BYTES, kind))
     assert f"more than 200 times its {path.stat().st_size:,} bytes" in refusal(path)
     path.write_bytes(pack(b"1 2\n" + b"\n" * 100_000, kind))
     assert ew.read(path).n_edges == 1
@@ -83,7 +83,7 @@ def test_head_of_blanks(tmp_path):
     path = tmp_path / "a.el"
     path.write_bytes(b"# c\n" * 300_000 + b"1 2\n2 3\n")
     assert ew.read(path).n_edges == 2
-    path.write_bytes(b"# c\n" * (streams.MAX_HEAD // 4) + b"1 2\n2 3\n")
+    path.write_bytes(b"# c\n" * (streams.WHOLE_HEAD // 4) + b"1 2\n2 3\n")
     assert "no row ends in the first 16,777,216 bytes" in refusal(path)
 
 
@@ -93,7 +93,7 @@ def test_longest_line(tmp_path, monkeypatch, name):
     head = {"a.graph": b"2 1\n", "a.csv": b"x,y\n1,2\n"}.get(name, b"1 2\n2 3\n")
     path.write_bytes(head + b"1 " * (3 * normalise_text.BLOCK // 2) + b"\n1\n")
     text = refusal(path)
-    monkeypatch.setattr(normalise_text, "MAX_LINE", normalise_text.BLOCK)
+    monkeypatch.setattr(normalise_text, "LINE_BYTES", normalise_text.BLOCK)
     text = refusal(path)
     assert "is longer than 4,194,304 bytes" in text
 
@@ -131,7 +131,7 @@ def test_a_gibibyte_in_four(tmp_path):
 @pytest.mark.interpreter
 def test_archives_of_arrays(tmp_path, monkeypatch):
     """Compressed ``.npz``: of a graph, of a matrix, as a stream, and inside another compression."""
-    monkeypatch.setattr(npz, "MAX_FREE", 1 << 20)
+    monkeypatch.setattr(npz, "FREE_BYTES", 1 << 20)
     ends = np.zeros(1 << 19, np.uint32)
     path = tmp_path / "graph.npz"
     np.savez_compressed(path, edgewise=np.int64(1), shape=np.array([1, 0]), sources=ends, targets=ends)

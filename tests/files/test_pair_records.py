@@ -9,7 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError, GraphError, OptionError
-from edgewise.files import pair_records
+from edgewise.files import typed_tables as pair_records
 from edgewise.ingest import frames
 
 SENTINEL = 2**32 - 1

@@ -18,6 +18,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_tables as page
+from edgewise.files import typed_tables
 from edgewise.files.ahead import read_ahead
 from edgewise.ingest.pair_columns import PairColumns
 
@@ -105,7 +106,7 @@ def test_a_null_weight_is_an_error_or_dropped(tmp_path):
 
 
 def test_rows_are_counted_over_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "BATCH_ROWS", 5)
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 5)
     names = [f"id {row}" for row in range(17)]
     table = pa.table({"left": [*names[:13], None, *names[14:]], "right": names})
     path = stored(tmp_path, ".parquet", table)
@@ -406,7 +407,7 @@ def test_text_that_will_not_do(tmp_path, content, message):
 
 
 def test_progress_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "BATCH_ROWS", 2)
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 2)
     told = []
     page.read_pairs(
         stored(tmp_path, ".parquet"), PairColumns(**ENDS, null="drop"), lambda *rows: told.append(rows)
@@ -449,7 +450,7 @@ def test_working_ahead_hands_errors_on():
 def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(
     tmp_path, monkeypatch, suffix, reader, few_objects
 ):
-    monkeypatch.setattr(page, "BATCH_ROWS", 5)
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 5)
     rows = 50 if suffix == ".parquet" else 300_000
     names = pa.array(["a", None, *map(str, range(rows))])
     path = stored(tmp_path, suffix, pa.table({"left": names, "right": names.fill_null("b")}))

@@ -12,7 +12,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files import pair_tables
+from edgewise.files import pair_tables, typed_tables
 from edgewise.files.ahead import AHEAD_IN_PIECE, read_in_parallel
 from edgewise.files.streams import Source
 
@@ -25,8 +25,8 @@ ROWS, GROUP = 3000, 250
 def several(monkeypatch):
     """Eight threads that read, and small batches."""
     monkeypatch.setattr(pair_tables.threads, "count", lambda: 8)
-    monkeypatch.setattr(pair_tables, "BATCH_ROWS", 64)
-    monkeypatch.setattr(pair_tables, "TOGETHER", 1)
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 64)
+    monkeypatch.setattr(typed_tables, "TOGETHER", 1)
 
 
 def table():
@@ -51,8 +51,8 @@ def test_the_graph_is_that_of_one_thread(tmp_path, monkeypatch, where):
     path = stored(tmp_path, table())
     before = edges(ew.read(path, weight=False, where=where))
     monkeypatch.setattr(pair_tables.threads, "count", lambda: 8)
-    monkeypatch.setattr(pair_tables, "BATCH_ROWS", 64)
-    monkeypatch.setattr(pair_tables, "TOGETHER", 1)
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 64)
+    monkeypatch.setattr(typed_tables, "TOGETHER", 1)
     monkeypatch.setattr(pair_tables, "read_ahead", None)  # is not called
     assert edges(ew.read(path, weight=False, where=where)) == before
 
@@ -114,10 +114,10 @@ def test_a_row_group_that_is_damaged(tmp_path, several):
 
 def test_threads_are_as_few_as_the_memory_needs(tmp_path, several, monkeypatch):
     path = stored(tmp_path, table())
-    sizes = [size for size, _ in pair_tables.ParquetTable(Source(path)).pieces(["l", "r"])]
+    sizes = [size for _, size, _ in typed_tables.ParquetTable(Source(path)).pieces(["l", "r"])]
     assert len(sizes) == ROWS // GROUP
     assert all(2 * 4 * GROUP < size < 20 * GROUP for size in sizes)
-    monkeypatch.setattr(pair_tables, "MOST_BYTES", 2 * max(sizes) - 1)
+    monkeypatch.setattr(pair_tables, "DECODED_BYTES", 2 * max(sizes) - 1)
     monkeypatch.setattr(pair_tables, "read_in_parallel", None)  # is not called
     assert ew.read(path, weight=False).n_edges == ROWS
 

@@ -105,7 +105,7 @@ def test_line_ends_inside_ids(tmp_path):
 def test_an_unclosed_quote_is_refused(tmp_path, monkeypatch, above, below, names):
     path = tmp_path / "a.csv"
     path.write_text(names + "a,b\n" * above + 'x,"y\n' + below)
-    monkeypatch.setattr(normalise_text, "MAX_LINE", 1 << 20)
+    monkeypatch.setattr(normalise_text, "LINE_BYTES", 1 << 20)
     for read in ew.read, ew.stream_components:
         with pytest.raises(FileError) as caught:
             read(path)

@@ -19,6 +19,7 @@ from edgewise.streams import ids
 from edgewise.streams.checkpoint import load_state, save_state
 from edgewise.streams.file_stream import FileStream
 from edgewise.streams.union import Union
+from edgewise.files import typed_tables
 from edgewise.workers import device_team
 from tests.clusters import assert_equal
 from tests.ownership import give_away
@@ -184,8 +185,9 @@ def test_a_graph_that_edgewise_wrote_keeps_isolated_vertices(tmp_path):
         assert same(one).graph.n_vertices == 7
 
 
-def test_row_groups_too_large_to_be_held(monkeypatch, tmp_path):
-    monkeypatch.setattr(files, "WHOLE_ROWS", 10)
+def test_row_groups_of_several_batches(monkeypatch, tmp_path):
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 3)
+    monkeypatch.setattr(typed_tables, "TOGETHER", 1)
     same(stored(tmp_path / "shards", *KINDS["sparse"]))
     same(stored(tmp_path / "names", *KINDS["strings"]))
 

@@ -1,8 +1,9 @@
-"""Ids such as ``007``, ``-0`` and ``0x1f``, which a parser of integers takes for ``7``, ``0`` and ``31``.
+"""Ids in text: those that a parser of integers would change, and blanks around them.
 
-The text is examined on its way to the parser: a field that begins with a zero, perhaps after a minus, and
-does not end there may be such an id.  Only where one is found are the ids read once more, as strings, which
-shows whether the field is an id at all, and where.
+A parser of integers takes ``007``, ``-0`` and ``0x1f`` for ``7``, ``0`` and ``31``. Therefore the text is
+examined on its way to the parser: a field that begins with a zero, perhaps after a minus, and does not end
+there may be such an id. Only where one is found are the ids read once more, as strings, which shows whether
+the field is an id at all, and where.
 """
 
 import re
@@ -10,7 +11,11 @@ import re
 import numpy as np
 
 from edgewise.device import compiled, device
+from edgewise.files.quotes import members
 
+#: Blanks around ids in text, which are no part of them, as they are no part of numbers.
+BLANKS = " \t"
+IS_BLANK = members(BLANKS.encode())
 #: What is before the first bytes of a text.
 LINE_ENDS = np.full(2, 10, np.uint8)
 #: Bytes that NumPy examines sooner than compiled code is loaded.
@@ -87,3 +92,38 @@ def has_needless_zeros(column) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(column, NEEDLESS)).as_py())
+
+
+def without_blanks(table, names):
+    """The table with no blanks around the strings of some columns; what is left empty becomes null.
+
+    Raises :class:`pyarrow.ArrowInvalid` if there is a quote behind the blanks, which opens no field.
+    """
+    import pyarrow as pa
+
+    for name in names:
+        column = table.column(name)
+        if not any(map(has_blanks, column.chunks)):
+            continue
+        import pyarrow.compute as pc  # takes as long as a small file
+
+        trimmed = pc.ascii_trim(column, BLANKS)
+        moved = pc.not_equal(trimmed, column)
+        if pc.any(pc.and_kleene(moved, pc.starts_with(trimmed, '"'))).as_py():
+            raise pa.ArrowInvalid("a quote behind a blank")
+        trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
+        table = table.set_column(table.column_names.index(name), name, trimmed)
+    return table
+
+
+def has_blanks(array) -> bool:
+    """Whether one of the strings of an Arrow array begins or ends with a blank."""
+    offsets = np.frombuffer(array.buffers()[1] or b"", np.int32)[array.offset :][: len(array) + 1]
+    letters = np.frombuffer(array.buffers()[2] or b"", np.uint8)
+    starts, ends = offsets[:-1], offsets[1:]
+    if len(letters) == 0 or len(array) == 0:
+        return False
+    found = IS_BLANK[letters[np.minimum(starts, len(letters) - 1)]]
+    found |= IS_BLANK[letters[np.maximum(ends, 1) - 1]]
+    found &= ends > starts
+    return bool(found.any())
