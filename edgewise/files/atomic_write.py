@@ -64,24 +64,23 @@ def atomic_write(path):
             with open(path, "wb", buffering=0, opener=without_hanging):
                 yield Path(path)
             return
-        _remove_abandoned(goal)
-        part, lock = _new_part(goal)
-        try:
+        with _new(goal) as part:
             yield part
             if goal.exists():
                 shutil.copymode(goal, part)
             os.replace(part, goal)
-        finally:
-            unfinished.remove(part)
-            if lock is not None:
-                os.close(lock)
+
+
+def atomic_folder(goal):
+    """Context with an empty folder beside ``goal``, to be renamed to that; it is removed at the end."""
+    return _new(goal, is_folder=True)
 
 
 @contextmanager
-def atomic_folder(goal):
-    """Give an empty folder beside ``goal``, to be renamed to that; it is removed when the block ends."""
+def _new(goal, is_folder=False):
+    """Context with a new part, which is locked, and removed at the end unless it has another name then."""
     _remove_abandoned(goal)
-    part, lock = _new_part_folder(goal)
+    part, lock = _locked_part(goal, is_folder)
     try:
         yield part
     finally:
@@ -110,33 +109,19 @@ def _name_of_part(goal, number):
     return f".{machine:08x}-{number}-part-{name}"
 
 
-def _new_part(goal):
+def _locked_part(goal, is_folder):
     """Create a part and lock it; return its path and the descriptor with the lock, if there are locks."""
     while True:
         part = goal.with_name(_name_of_part(goal, os.urandom(8).hex()))
         with unfinished.beginning(part):
-            lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        if not LOCKS:
-            os.close(lock)  # an open file cannot be renamed there
-            return part, None
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.fstat(lock).st_nlink:
-            return part, lock
-        os.close(lock)  # another process has removed it before it was locked
-        unfinished.complete(part)
-
-
-def _new_part_folder(goal):
-    """The same for a folder."""
-    while True:
-        part = goal.with_name(_name_of_part(goal, os.urandom(8).hex()))
-        with unfinished.beginning(part):
-            part.mkdir()
-        if not LOCKS:
+            if is_folder:
+                part.mkdir()
+            else:
+                os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+        if not LOCKS:  # an open file cannot be renamed there
             return part, None
         with suppress(OSError):  # another process has removed it before it was locked
-            lock = os.open(part, os.O_RDONLY)
+            lock = os.open(part, os.O_RDONLY if is_folder else os.O_RDWR)
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(lock, fcntl.LOCK_EX)
             with suppress(OSError):

@@ -31,8 +31,8 @@ from edgewise.files.layout import (
     lay_out,
     look,
 )
-from edgewise.files.normalise_text import whole_lines
 from edgewise.files.text import read_columns
+from edgewise.files.text_blocks import whole_lines
 from edgewise.files.text_ids import NEEDLESS
 
 #: Comment that edgewise writes, so that isolated vertices and directions are read again.

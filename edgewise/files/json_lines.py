@@ -8,9 +8,9 @@ in quotes, so a mixture is refused.  Blocks of whole lines are parsed one by one
 import json
 from collections.abc import Callable
 
-from edgewise.files.normalise_text import whole_lines
 from edgewise.files.streams import has_byte_order_mark
 from edgewise.files.text import ID_DIGITS, about_bytes, bisected, shorten
+from edgewise.files.text_blocks import whole_lines
 from edgewise.files.text_table import AS_INFERRED, WITH_STRINGS, Mismatch, TextTable
 from edgewise.ingest.id_types import as_text
 

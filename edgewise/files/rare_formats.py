@@ -28,9 +28,9 @@ import numpy as np
 from edgewise.errors import FileError, argument
 from edgewise.files.contents import Edges, check_count, counted_from_one
 from edgewise.files.layout import Layout, count_in, fields_of, lay_out, look
-from edgewise.files.normalise_text import whole_lines
 from edgewise.files.streams import SUFFIXES, Source
 from edgewise.files.text import line_of_row, read_columns, read_fields, shorten
+from edgewise.files.text_blocks import whole_lines
 from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.numerals import NUMBER_OF_ARROW, about_number
 

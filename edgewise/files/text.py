@@ -14,10 +14,9 @@ from dataclasses import replace
 
 from edgewise.errors import FileError, argument
 from edgewise.files.layout import Layout, fields_of
-from edgewise.files.normalise_text import Lines, RowCounter, lines_of, normalise, whole_lines
-from edgewise.files.parsing import parse_text
 from edgewise.files.quotes import UnclosedQuote, members
 from edgewise.files.streams import has_byte_order_mark, not_utf8, one_line, reading
+from edgewise.files.text_blocks import Lines, RowCounter, lines_of, normalise, parse_text, whole_lines
 from edgewise.files.text_ids import ZeroWatch, has_needless_zeros, without_blanks
 from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.numerals import about_number, is_integer

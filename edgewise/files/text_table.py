@@ -10,7 +10,6 @@ from contextlib import suppress
 
 from edgewise.errors import argument
 from edgewise.files.layout import fields_of, look
-from edgewise.files.parsing import parse_block, parse_text
 from edgewise.files.quotes import Quotes, UnclosedQuote
 from edgewise.files.text import (
     BLANK_QUOTE,
@@ -20,6 +19,7 @@ from edgewise.files.text import (
     locate_error,
     shorten,
 )
+from edgewise.files.text_blocks import parse_block, parse_text
 from edgewise.files.text_ids import ZeroWatch, has_needless_zeros, without_blanks
 from edgewise.ingest.numerals import about_number, is_integer
 

@@ -10,7 +10,7 @@ import scipy.sparse
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files import normalise_text, npz, streams
+from edgewise.files import npz, streams, text_blocks
 from tests.files.seed_files import pack
 
 MTX = b"%%MatrixMarket matrix coordinate pattern general\n"
@@ -91,9 +91,9 @@ def test_head_of_blanks(tmp_path):
 def test_longest_line(tmp_path, monkeypatch, name):
     path = tmp_path / name
     head = {"a.graph": b"2 1\n", "a.csv": b"x,y\n1,2\n"}.get(name, b"1 2\n2 3\n")
-    path.write_bytes(head + b"1 " * (3 * normalise_text.BLOCK // 2) + b"\n1\n")
+    path.write_bytes(head + b"1 " * (3 * text_blocks.BLOCK // 2) + b"\n1\n")
     text = refusal(path)
-    monkeypatch.setattr(normalise_text, "LINE_BYTES", normalise_text.BLOCK)
+    monkeypatch.setattr(text_blocks, "LINE_BYTES", text_blocks.BLOCK)
     text = refusal(path)
     assert "is longer than 4,194,304 bytes" in text
 

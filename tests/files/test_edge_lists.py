@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
-from edgewise.files.normalise_text import normalise
+from edgewise.files.text_blocks import normalise
 
 
 @pytest.fixture

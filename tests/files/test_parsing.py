@@ -11,8 +11,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files import parsing
-from edgewise.files.normalise_text import BLOCK, cut_lines, whole_lines
+from edgewise.files import text_blocks as parsing
+from edgewise.files.text_blocks import BLOCK, cut_lines, whole_lines
 from tests.processes import ended
 
 ROWS = 150_000

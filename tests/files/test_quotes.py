@@ -8,9 +8,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files import normalise_text
-from edgewise.files.normalise_text import normalise, whole_lines
+from edgewise.files import text_blocks
 from edgewise.files.quotes import Quotes, UnclosedQuote
+from edgewise.files.text_blocks import normalise, whole_lines
 from tests.files.test_parsing import Trickle
 
 LONG = 60_000
@@ -105,7 +105,7 @@ def test_line_ends_inside_ids(tmp_path):
 def test_an_unclosed_quote_is_refused(tmp_path, monkeypatch, above, below, names):
     path = tmp_path / "a.csv"
     path.write_text(names + "a,b\n" * above + 'x,"y\n' + below)
-    monkeypatch.setattr(normalise_text, "LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(text_blocks, "LINE_BYTES", 1 << 20)
     for read in ew.read, ew.stream_components:
         with pytest.raises(FileError) as caught:
             read(path)
