@@ -14,7 +14,7 @@ from edgewise.cached_property import cached_property
 from edgewise.components.naming import check_name, name_givers
 from edgewise.device import arrays
 from edgewise.errors import GraphError
-from edgewise.files.ahead import read_ahead
+from edgewise.files.read_ahead import read_ahead
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.id_types import plain_ids
 from edgewise.ingest.string_words import ascending_order, strings_of

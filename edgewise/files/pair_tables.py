@@ -14,10 +14,10 @@ from typing import Any
 
 from edgewise.device import threads
 from edgewise.errors import FileError
-from edgewise.files.ahead import read_ahead, read_in_parallel
 from edgewise.files.formats import DUPS, NPY, PARTS, ZIP, is_part, is_shown, magic
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.layout import look
+from edgewise.files.read_ahead import read_ahead, read_in_parallel
 from edgewise.files.store import shards_of
 from edgewise.files.streams import Source, reading, styled
 from edgewise.files.text_table import AS_INFERRED, Mismatch, TextTable, by_attempts

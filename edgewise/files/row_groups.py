@@ -9,12 +9,12 @@ import os
 from contextlib import closing
 from functools import partial
 
-from edgewise.files.ahead import read_in_parallel
 from edgewise.files.contents import MARK
 from edgewise.files.formats import Options
 from edgewise.files.layout import has_names, look
 from edgewise.files.pair_tables import pieces_of, rows_first, table_of, with_joined
 from edgewise.files.parquet_footer import integer_range
+from edgewise.files.read_ahead import read_in_parallel
 from edgewise.files.sniffing import sniff
 from edgewise.files.store import is_store
 from edgewise.files.streams import Source, reading, styled

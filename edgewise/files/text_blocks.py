@@ -13,8 +13,8 @@ import io
 
 import numpy as np
 
-from edgewise.files.ahead import in_order
 from edgewise.files.quotes import UnclosedQuote, members, whole_rows
+from edgewise.files.read_ahead import in_order
 from edgewise.files.streams import has_byte_order_mark
 from edgewise.ingest.numerals import has_foreign_numbers
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.errors import GraphError
-from edgewise.files.ahead import AHEAD_IN_PIECE
 from edgewise.files.parquet_footer import column_sizes
+from edgewise.files.read_ahead import AHEAD_IN_PIECE
 from edgewise.files.streams import native, one_line
 from edgewise.ingest.arrow import arrow_array, checked
 from edgewise.ingest.frames import batches_of, schema_of

@@ -19,11 +19,11 @@ from typing import Any
 from edgewise.device import threads
 from edgewise.errors import OptionError, argument
 from edgewise.files import json_lines
-from edgewise.files.ahead import in_order
 from edgewise.files.contents import MARK
 from edgewise.files.formats import named
 from edgewise.files.npz import write_npz
 from edgewise.files.parquet_footer import LENGTH, MAGIC, footer_of, joined
+from edgewise.files.read_ahead import in_order
 from edgewise.files.store import SHARD_ROWS, Shape, write_store
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError
-from edgewise.ingest.arrow import is_utf8, numpy_array, value_type, without_views
+from edgewise.ingest.arrow import as_ordered_bytes, is_utf8, numpy_array, value_type, without_views
 from edgewise.ingest.columns import KINDS, TYPED, as_column, id_column
 from edgewise.ingest.id_types import are_comparable, describe, is_plain, joint_type, to_plain
 from edgewise.method import is_number

@@ -19,7 +19,7 @@ import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_tables as page
 from edgewise.files import typed_tables
-from edgewise.files.ahead import read_ahead
+from edgewise.files.read_ahead import read_ahead
 from edgewise.ingest.pair_columns import PairColumns
 
 TABLE = pa.table(

@@ -13,7 +13,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError
 from edgewise.files import pair_tables, typed_tables
-from edgewise.files.ahead import AHEAD_IN_PIECE, read_in_parallel
+from edgewise.files.read_ahead import AHEAD_IN_PIECE, read_in_parallel
 from edgewise.files.streams import Source
 
 pytestmark = pytest.mark.interpreter

@@ -14,12 +14,12 @@ import edgewise as ew
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import row_groups as files
+from edgewise.files import typed_tables
 from edgewise.streams import file_stream as streams
 from edgewise.streams import ids
 from edgewise.streams.checkpoint import load_state, save_state
 from edgewise.streams.file_stream import FileStream
 from edgewise.streams.union import Union
-from edgewise.files import typed_tables
 from edgewise.workers import device_team
 from tests.clusters import assert_equal
 from tests.ownership import give_away
