@@ -83,7 +83,7 @@ class Offer(NamedTuple):
 
     bin: int
     n_chunks: int
-    count: int  # vertices in the first chunk
+    n_first: int  # vertices in the first chunk
     next: int  # the worker's next bin
     processed: int  # vertices that it processed in the round before
     taken: int  # chunks taken, in another cache line, which all workers write
@@ -120,11 +120,11 @@ def publish(bins, current, processed, offers, worker):
     header = offers.headers[worker.id * WORDS : (worker.id + 1) * WORDS]
     at, number, count = worker.id * (len(offers.chunks) // worker.count), first_bin(bins, current), 0
     first = last = np.int64(NO_CHUNK)
-    header[OFFER.count] = 0
+    header[OFFER.n_first] = 0
     position = number & (RING - 1)
     if number - current < RING and bins.heads[position]:
         first = (bins.heads[position] - 1) // CHUNK
-        header[OFFER.count] = bins.heads[position] - first * CHUNK
+        header[OFFER.n_first] = bins.heads[position] - first * CHUNK
         chunk = first
         while chunk != NO_CHUNK:
             offers.chunks[at + count] = last = chunk
@@ -165,7 +165,7 @@ def round_of(offers, n_workers):
         following = header[OFFER.bin]
         processed += header[OFFER.processed]
         if following == number:
-            size += (header[OFFER.n_chunks] - 1) * CHUNK + header[OFFER.count]
+            size += (header[OFFER.n_chunks] - 1) * CHUNK + header[OFFER.n_first]
             following = header[OFFER.next]
             if leader < 0:
                 leader = np.int64(owner)
@@ -186,7 +186,7 @@ def take_piece(offers, owner, pieces, n_workers):
     if taken >= n_pieces:
         return np.int64(NO_CHUNK), zero, zero
     index, size = taken // pieces, CHUNK // pieces
-    first, count = (taken - index * pieces) * size, header[OFFER.count] if index == 0 else np.int64(CHUNK)
+    first, count = (taken - index * pieces) * size, header[OFFER.n_first] if index == 0 else np.int64(CHUNK)
     chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + index]
     return chunk, first, max(min(first + size, count), first)
 
