@@ -18,13 +18,13 @@ from typing import Any
 
 from edgewise.device import threads
 from edgewise.errors import OptionError, argument
-from edgewise.files import json_lines
+from edgewise.files import json_lines, store
 from edgewise.files.contents import MARK
 from edgewise.files.formats import named
 from edgewise.files.npz import write_npz
 from edgewise.files.parquet_footer import LENGTH, MAGIC, footer_of, joined
 from edgewise.files.read_ahead import in_order
-from edgewise.files.store import SHARD_ROWS, Shape, write_store
+from edgewise.files.store import Shape, write_store
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
@@ -230,7 +230,7 @@ def _first(thing):
 def write_folder(thing: Any, folder: str | os.PathLike, name: str | None = None) -> None:
     """Write a graph, a result or a table as shards in a new folder."""
     holds = "edges" if isinstance(thing, Graph) else "table"
-    write_store(as_tables(thing), folder, Shape(SHARD_ROWS), shard_writer(name, holds), holds)
+    write_store(as_tables(thing), folder, Shape(store.SHARD_ROWS), shard_writer(name, holds), holds)
 
 
 def shard_writer(name: str | None = None, holds: str = "edges") -> Callable:
