@@ -25,6 +25,18 @@ ARITHMETIC = {
     "/": (pc.divide, operator.truediv),
 }
 
+#: Arrow's functions for the signs of comparisons.
+COMPARISONS = {
+    "=": pc.equal,
+    "==": pc.equal,
+    "!=": pc.not_equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
 
 def is_number(value) -> bool:
     """Whether a value is a number of Python's, not a column."""

@@ -31,6 +31,7 @@ from pyarrow import types
 from edgewise.errors import OptionError, argument
 from edgewise.ingest.arrow import is_utf8, value_type
 from edgewise.ingest.comparisons import (
+    COMPARISONS,
     calculated,
     column_of,
     compared,
@@ -47,16 +48,6 @@ from edgewise.ingest.numerals import about_number, is_foreign
 SAMPLE = 100
 #: Characters of a condition, and brackets, NOT and minus signs inside each other, that are understood.
 CHARACTERS, NESTING = 100_000, 40
-COMPARISONS = {
-    "=": pc.equal,
-    "==": pc.equal,
-    "!=": pc.not_equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
 OR, AND = {"or": pc.or_kleene}, {"and": pc.and_kleene}
 SUMS, PRODUCTS = ({sign: partial(calculated, sign) for sign in signs} for signs in ("+-", "*/"))
 KEYWORDS = {"and", "or", "not", "in", "is", "between", "like", "ilike", "null", "true", "false"}
@@ -195,14 +186,11 @@ class Parser:
 
     def __init__(self, text, names):
         self.text, self.names, self.columns, self.depth = text, names, [], 0
-        self.tokens = _tokens(text)
+        self.tokens, self.refusal = _tokens(text), partial(refusal, text)
         self.token = next(self.tokens)
         self.parsed = self.either()
         if self.token.kind != "end":
             raise self.misplaced()
-
-    def refusal(self, problem, remedy=REMEDY):
-        return refusal(self.text, problem, remedy)
 
     def misplaced(self, wanted=None):
         """The error about a token that cannot be where it is; ``wanted`` is what can."""
@@ -268,24 +256,18 @@ class Parser:
 
     def comparison(self):
         """A comparison, a chain of these such as ``0 < n <= 9``, a predicate, or a value."""
-        first = self.sum()
-        if self.token.kind != "sign" or self.token.text not in COMPARISONS:
-            return self.predicate(first)
-        steps, left = [], first
+        operands, compares = [self.sum()], []
         while self.token.kind == "sign" and self.token.text in COMPARISONS:
             sign = self.advance()
-            right = self.sum()
-            self._check_column(sign, left, right)
-            steps.append((COMPARISONS[sign.text], right))
-            left = right
+            operands.append(self.sum())
+            self._check_column(sign, *operands[-2:])
+            compares.append(COMPARISONS[sign.text])
+        if not compares:
+            return self.predicate(operands[0])
 
         def evaluate(table):
-            left, results = first(table), []
-            for compare, operand in steps:
-                right = operand(table)
-                results.append(compared(compare, left, right))
-                left = right
-            return reduce(pc.and_kleene, results)
+            values = [operand(table) for operand in operands]
+            return reduce(pc.and_kleene, map(compared, compares, values, values[1:]))
 
         return evaluate
 
@@ -359,9 +341,8 @@ class Parser:
                 raise self.refusal(f"ESCAPE takes one letter, not {escape!r}", "choose a letter such as '!'")
         elif "\\" in pattern:
             problem = f"the backslash in the pattern {pattern!r} may be an escape or a letter"
-            raise self.refusal(
-                problem, r"add ESCAPE r'\', or another one such as ESCAPE '!' if it is a letter"
-            )
+            remedy = r"add ESCAPE r'\', or another one such as ESCAPE '!' if it is a letter"
+            raise self.refusal(problem, remedy)
         try:
             return regex_of_like(pattern, escape)
         except ValueError as error:
@@ -406,9 +387,8 @@ class Parser:
     def column(self, token):
         """Function that returns a column of a table."""
         if token.kind == "word" and self.token[:2] == ("sign", "("):
-            raise self.refusal(
-                f"{token.text!r} at character {token.position} is a function, which conditions do not have"
-            )
+            place = f"{token.text!r} at character {token.position}"
+            raise self.refusal(f"{place} is a function, which conditions do not have")
         name = token.text.replace("``", "`")
         self.columns.append(name)
         return lambda table: column_of(table, name)
