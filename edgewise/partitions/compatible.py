@@ -8,21 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, check_names, warn
+from edgewise.errors import GraphError, OptionError, argument, warn
+from edgewise.front import named
 from edgewise.graph import Graph
 from edgewise.ingest.symmetry import first_unmatched_entry
 from edgewise.method import check_whole
 from edgewise.partitions.input import targets_of
 from edgewise.partitions.metis_options import requested
 
-#: Arguments of nxmetis, beside those that are named.
-KNOWN_OF_NXMETIS = ("node_size", "tpwgts", "ubvec", "options", "recursive")
-#: Arguments of pymetis, beside those that are named.
-KNOWN = (
-    *("vweights", "vsize", "eweights", "tpwgts", "recursive", "contiguous", "options", "warn_on_copies"),
-    "symmetrize",
-)
-#: Most parts that pymetis makes by recursive bisection unless it is told otherwise.
+#: Parts up to which pymetis makes them by recursive bisection unless it is told otherwise.
 RECURSIVE = 8
 
 
@@ -41,15 +35,24 @@ class GraphPartition(NamedTuple):
     vertex_part: list[int]
 
 
+@named
 def part_graph(
     nparts: int,
     adjacency: Any = None,
     xadj: Any = None,
     adjncy: Any = None,
     *,
+    vweights: Any = None,
+    vsize: Any = None,
+    eweights: Any = None,
+    tpwgts: Any = None,
+    recursive: bool | None = None,
+    contiguous: bool | None = None,
+    options: Any = None,
+    warn_on_copies: bool | None = None,
+    symmetrize: bool | None = None,
     imbalance: float | None = None,
     preset: str = "default",
-    **others: Any,
 ) -> GraphPartition:
     """Partition a graph with the arguments of ``pymetis.part_graph``.
 
@@ -61,25 +64,33 @@ def part_graph(
         as ``pymetis.CSRAdjacency``.
     xadj, adjncy : integer array-like, optional
         Instead of ``adjacency``: the rows, as offsets and neighbours.
+    vweights : (n,) integers of 0 or more, optional
+        Weights of the vertices.
+    vsize : optional
+        Refused: sizes count for the communication volume alone.
+    eweights : (entries,) integers of 0 or more, optional
+        Weights of the entries.
+    tpwgts : (nparts,) numbers, optional
+        Shares of the parts.
+    recursive : bool, optional
+        Whether the imbalance by default is that of recursive bisection; the parts are made in the same way.
+    contiguous : bool, optional
+        Whether the vertices of each part are to be connected inside of it.
+    options : object or mapping, optional
+        Options of METIS, such as ``pymetis.Options``.  Each is honoured or refused by name: ``seed``,
+        ``ncuts``, ``niter``, ``ufactor`` (the imbalance) and ``contig`` are honoured; a table in the guide
+        has all of them.
+    warn_on_copies : bool, optional
+        Whether there is a :class:`BytesWarning` if rows or weights are not arrays of 32-bit or 64-bit
+        integers, and so are converted first.
+    symmetrize : bool, optional
+        By default an edge that is in one row only is an edge, but no edge may have two weights.  ``True``
+        takes the larger weight then, and ``False`` refuses rows that differ.
     imbalance : float, optional
         As in :func:`edgewise.partition`.  By default as in METIS: 0.001 for recursive bisection, which is
         what pymetis takes for up to eight parts, and 0.03 otherwise.
     preset : str
         As in :func:`edgewise.partition`.
-    **others
-        * ``vweights`` : (n,) integers of 0 or more. Weights of the vertices.
-        * ``eweights`` : (entries,) integers of 0 or more. Weights of the entries.
-        * ``tpwgts`` : (nparts,) numbers. Shares of the parts.
-        * ``options`` : object or mapping. Options of METIS, such as ``pymetis.Options``. Each is honoured or
-          refused by name: ``seed``, ``ncuts``, ``niter``, ``ufactor`` (the imbalance) and ``contig`` are
-          honoured; a table in the guide has all of them.
-        * ``contiguous`` : bool. Whether the vertices of each part are to be connected inside of it.
-        * ``recursive`` : bool. Whether the imbalance by default is that of recursive bisection; the parts are
-          made in the same way.
-        * ``symmetrize`` : bool. By default an edge that is in one row only is an edge, but no edge may have
-          two weights. ``True`` takes the larger weight then, and ``False`` refuses rows that differ.
-        * ``warn_on_copies`` : bool. Whether there is a :class:`BytesWarning` if rows or weights are not
-          arrays of 32-bit or 64-bit integers, and so are converted first.
 
     Returns
     -------
@@ -106,51 +117,42 @@ def part_graph(
     """
     from edgewise.partitions import partition
 
-    check_names(
-        "part_graph", others, ("nparts", "adjacency", "xadj", "adjncy", "imbalance", "preset", *KNOWN)
-    )
     if (adjacency is None) == (xadj is None or adjncy is None):
         raise OptionError("give either adjacency, or xadj and adjncy")
     check_whole("nparts", nparts, 1)
-    _check_flags(others)
-    asked, shares = requested(others.get("options"), preset), shares_of(others.get("tpwgts"), nparts)
-    if others.get("vsize") is not None:
-        problem = f"{argument('vsize')} counts for the communication volume alone (objtype VOL)"
-        raise OptionError(f"{problem}, and parts are made for a small cut; leave it out")
+    flags = {"recursive": recursive, "contiguous": contiguous, "symmetrize": symmetrize}
+    _check_flags(flags | {"warn_on_copies": warn_on_copies})
+    asked, shares = requested(options, preset), shares_of(tpwgts, nparts)
+    if vsize is not None:
+        raise _only_for_volume("vsize")
     if adjacency is not None:
         xadj, adjncy = _rows(adjacency)
-    given = {"xadj": xadj, "adjncy": adjncy} | {name: others.get(name) for name in ("vweights", "eweights")}
-    if others.get("warn_on_copies"):
-        _warn_of_copies(given)
-    recursive = others.get("recursive")
+    if warn_on_copies:
+        _warn_of_copies({"xadj": xadj, "adjncy": adjncy, "vweights": vweights, "eweights": eweights})
+    recursive = nparts <= RECURSIVE if recursive is None else recursive
+    others = asked.arguments(imbalance, recursive, contiguous)
     found = partition(
-        _graph_of(given, others.get("symmetrize")),
+        _graph_of(xadj, adjncy, eweights, symmetrize),
         nparts,
-        imbalance=asked.allowed(imbalance, nparts <= RECURSIVE if recursive is None else recursive),
         preset=preset,
-        seed=asked.seed,
-        tries=asked.tries,
-        patience=asked.patience,
-        contiguous=_contiguous(others.get("contiguous"), asked),
-        vertex_weights=_one_each(_whole("vweights", given["vweights"]), len(given["xadj"]) - 1),
+        vertex_weights=_one_each(_whole("vweights", vweights), len(xadj) - 1),
         target_weights=shares,
+        **others,
     )
     return GraphPartition(found.edge_cut, found.parts.tolist())
 
 
-def _check_flags(others):
+def _check_flags(flags):
     """Raise unless what is to be true or false is."""
-    for name in ("recursive", "contiguous", "symmetrize", "warn_on_copies"):
-        if others.get(name) not in (None, True, False):
-            raise OptionError(f"{argument(name, others[name])} must be True or False")
+    for name, value in flags.items():
+        if value not in (None, True, False):
+            raise OptionError(f"{argument(name, value)} must be True or False")
 
 
-def _contiguous(given, asked):
-    """Whether parts are to be contiguous, by the argument or by the option ``contig``."""
-    if given is not None and asked.contiguous not in (None, bool(given)):
-        option = f"the option contig={int(asked.contiguous)} of METIS"
-        raise OptionError(f"{argument('contiguous', given)} and {option} contradict each other; give one")
-    return bool(asked.contiguous if given is None else given)
+def _only_for_volume(name, *value):
+    """The error for a weight that counts for the communication volume alone."""
+    problem = f"{argument(name, *value)} counts for the communication volume alone (objtype VOL)"
+    return OptionError(f"{problem}, and parts are made for a small cut; leave it out")
 
 
 def shares_of(tpwgts, k):
@@ -212,10 +214,10 @@ def _rows(adjacency):
     return offsets, np.concatenate([np.empty(0, np.int64), *(row.astype(np.int64) for row in rows)])
 
 
-def _graph_of(given, symmetrize):
+def _graph_of(xadj, adjncy, eweights, symmetrize):
     """The graph of rows of METIS, whose edges may be in one row only, or an error."""
-    weights = _whole("eweights", given["eweights"])
-    arcs = Graph.from_csr(given["xadj"], given["adjncy"], weights=weights, directed=True)
+    weights = _whole("eweights", eweights)
+    arcs = Graph.from_csr(xadj, adjncy, weights=weights, directed=True)
     rows = arcs.offsets, arcs.neighbours, arcs.csr_weights
     entry = first_unmatched_entry(*rows)
     if entry is None:
@@ -239,14 +241,19 @@ def _graph_of(given, symmetrize):
     return graph
 
 
+@named
 def partition_networkx(
     graph: Any,
     nparts: int,
     *,
     node_weight: str | None = "weight",
     edge_weight: str | None = "weight",
+    node_size: str | None = None,
+    tpwgts: Any = None,
+    ubvec: Any = None,
+    options: Any = None,
+    recursive: bool | None = None,
     preset: str = "default",
-    **others: Any,
 ) -> tuple[int, list[list[Any]]]:
     """Partition a NetworkX graph with the arguments of ``nxmetis.partition``.
 
@@ -258,17 +265,18 @@ def partition_networkx(
     nparts : int
     node_weight, edge_weight : str, optional
         Attributes that are integers of 0 or more; nodes and edges without them weigh 1.
+    node_size : str, optional
+        Sizes count for the communication volume alone, so an attribute that nodes have is refused.
+    tpwgts : (nparts,) numbers, optional
+        Shares of the parts.
+    ubvec : number or sequence of one, optional
+        The largest weight of a part over its share; by default 1.03, or 1.001 with ``recursive``.
+    options : object or mapping, optional
+        Options of METIS, each honoured or refused as by :func:`part_graph`.
+    recursive : bool, optional
+        As in :func:`part_graph`.
     preset : str
         As in :func:`edgewise.partition`.
-    **others
-        * ``tpwgts`` : (nparts,) numbers. Shares of the parts.
-        * ``ubvec`` : a number or a sequence of one. The largest weight of a part over its share; by default
-          1.03, or 1.001 with ``recursive``.
-        * ``options`` : object or mapping. Options of METIS, each honoured or refused as by
-          :func:`part_graph`.
-        * ``recursive`` : bool. As in :func:`part_graph`.
-        * ``node_size`` : str. Sizes count for the communication volume alone, so an attribute that nodes
-          have is refused.
 
     Returns
     -------
@@ -293,8 +301,6 @@ def partition_networkx(
     """
     from edgewise.partitions import partition
 
-    known = ("node_weight", "edge_weight", "preset", *KNOWN_OF_NXMETIS)
-    check_names("partition_networkx", others, known)
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise OptionError(
             f"a NetworkX graph is needed, not {type(graph).__name__}; see ew.partition for others"
@@ -302,31 +308,26 @@ def partition_networkx(
     if graph.is_directed():
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
     check_whole("nparts", nparts, 1)
-    _check_flags(others)
-    shares = shares_of(others.get("tpwgts"), nparts)
-    size = others.get("node_size")
-    if size is not None and any(one is not None for _, one in graph.nodes(data=size, default=None)):
-        problem = f"{argument('node_size', size)} counts for the communication volume alone (objtype VOL)"
-        raise OptionError(f"{problem}, and parts are made for a small cut; leave it out")
-    asked, recursive = requested(others.get("options"), preset), bool(others.get("recursive"))
+    _check_flags({"recursive": recursive})
+    asked, shares = requested(options, preset), shares_of(tpwgts, nparts)
+    sizes = () if node_size is None else graph.nodes(data=node_size, default=None)
+    if any(size is not None for _, size in sizes):
+        raise _only_for_volume("node_size", node_size)
     nodes = list(graph.nodes(data=node_weight, default=1) if node_weight else ((v, 1) for v in graph.nodes))
     edges = graph.edges(data=edge_weight, default=1) if edge_weight else ((u, v, 1) for u, v in graph.edges())
     place = {node: at for at, (node, _) in enumerate(nodes)}
     columns = [(place[one], place[other], weight) for one, other, weight in edges]
     sources, targets = (np.array([edge[end] for edge in columns], np.int64) for end in (0, 1))
+    others = asked.arguments(_imbalance_of(ubvec), bool(recursive))
     found = partition(
         Graph.from_edges(
             sources, targets, weights=_integers([edge[2] for edge in columns], "edge"), n_vertices=len(nodes)
         ),
         nparts,
-        imbalance=asked.allowed(_imbalance_of(others.get("ubvec")), recursive),
         preset=preset,
-        seed=asked.seed,
-        tries=asked.tries,
-        patience=asked.patience,
         vertex_weights=_integers([weight for _, weight in nodes], "node"),
         target_weights=shares,
-        contiguous=bool(asked.contiguous),
+        **others,
     )
     parts: list[list[Any]] = [[] for _ in range(nparts)]
     for (node, _), part in zip(nodes, found.parts.tolist()):

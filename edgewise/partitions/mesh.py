@@ -99,12 +99,8 @@ def part_mesh(
     found = partition(
         graph,
         n_parts,
-        imbalance=asked.allowed(None, False),
-        seed=asked.seed,
-        tries=asked.tries,
-        patience=asked.patience,
-        contiguous=bool(asked.contiguous),
         target_weights=shares,
+        **asked.arguments(None, False),
     )
     parts = found.parts.astype(np.int64)
     elements = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

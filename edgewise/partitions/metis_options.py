@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 
 from edgewise.errors import OptionError, argument, closest
 from edgewise.method import is_number
+from edgewise.partitions.presets import Settings
 
-#: The imbalance that METIS allows by default (``ufactor`` 1 and 30): in recursive bisection, and k-way.
-BISECTION_IMBALANCE, K_WAY_IMBALANCE = 0.001, 0.03
-#: Iterations of refinement in METIS by default, and the patience that corresponds to them.
-ITERATIONS, PATIENCE = 10, 12
+#: The imbalance that METIS allows by default in recursive bisection (``ufactor`` 1).
+BISECTION_IMBALANCE = 0.001
+#: The imbalance that METIS allows by default in k-way partitioning (``ufactor`` 30).
+K_WAY_IMBALANCE = 0.03
+#: Iterations of refinement in METIS by default, which correspond to the patience of the presets.
+ITERATIONS = 10
 #: Least value of each option that is honoured, and the largest one.
 HONOURED = {
     "contig": (0, 1),
@@ -75,14 +78,25 @@ class Request(NamedTuple):
     imbalance: float | None = None
     recursive: bool | None = None
 
-    def allowed(self, imbalance, recursive):
-        """The imbalance that is allowed: the one that is given, that of ``ufactor``, or METIS' default."""
+    def arguments(self, imbalance, recursive, contiguous=None):
+        """The arguments of :func:`edgewise.partition`; an imbalance that nobody gives is METIS' default."""
+        if contiguous is not None and self.contiguous not in (None, bool(contiguous)):
+            option = f"the option contig={int(self.contiguous)} of METIS"
+            problem = argument("contiguous", contiguous)
+            raise OptionError(f"{problem} and {option} contradict each other; give one")
         if imbalance is not None and self.imbalance not in (None, imbalance):
             ufactor = f"ufactor={round(1000 * self.imbalance)}"
             raise OptionError(f"{argument('imbalance', imbalance)} and {ufactor} differ; give one")
         recursive = recursive if self.recursive is None else self.recursive
         given = self.imbalance if imbalance is None else imbalance
-        return given if given is not None else BISECTION_IMBALANCE if recursive else K_WAY_IMBALANCE
+        default = BISECTION_IMBALANCE if recursive else K_WAY_IMBALANCE
+        return {
+            "imbalance": default if given is None else given,
+            "seed": self.seed,
+            "tries": self.tries,
+            "patience": self.patience,
+            "contiguous": bool(self.contiguous if contiguous is None else contiguous),
+        }
 
 
 def requested(options: Any, preset: str = "default") -> Request:
@@ -115,7 +129,7 @@ def requested(options: Any, preset: str = "default") -> Request:
     return Request(
         seed=int(given.get("seed", 0)),
         tries=int(given.get("ncuts", 1)),
-        patience=None if niter is None else -(-int(niter) * PATIENCE // ITERATIONS),
+        patience=None if niter is None else -(-int(niter) * Settings().patience // ITERATIONS),
         contiguous=None if contig is None else bool(contig),
         imbalance=int(given["ufactor"]) / 1000 if "ufactor" in given else None,
         recursive=None if ptype is None else ptype == 0,
