@@ -80,6 +80,7 @@ class GPULimits:
     paths_core: float = limit(0.3, "core / n", "hierarchy | by levels", "H200, 01de572", "2026-11-26")
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "as on 1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "as on 1 core, 60baba7", "2026-11-21")
+    partitions_level: int = limit(50_000, "vertices", "on CPU | on GPU", "H200, no state", "2026-11-23")
 
 
 CPU, GPU = CPULimits(), GPULimits()

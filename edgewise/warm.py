@@ -301,12 +301,12 @@ def _divide(device):
     """Divide small graphs of several levels, and measure the parts; and an improvement of each partition."""
     import numpy as np
 
+    from edgewise import tuning
     from edgewise.generators import grid, with_weights
     from edgewise.graph import Graph
     from edgewise.partitions import partition
-    from edgewise.partitions.multilevel import LEAST_ON_GPU
 
-    side = 64 if device == "cpu" else 1 + int(LEAST_ON_GPU**0.5)
+    side = 64 if device == "cpu" else 1 + int(tuning.GPU.partitions_level**0.5)
     plain = grid(side, side)
     heavy = with_weights(plain, 1, 9, seed=1)
     n = plain.n_vertices

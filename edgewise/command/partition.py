@@ -15,7 +15,7 @@ from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import name_of
 from edgewise.files.mesh import GTYPES, is_mesh_file
 from edgewise.partitions import METHODS, PRESETS
-from edgewise.partitions.plain import is_plain, read_numbers
+from edgewise.partitions.result import is_plain, read_numbers
 
 EXAMPLES = (
     "edgewise partition mesh.graph 64 -o mesh.graph.part.64",

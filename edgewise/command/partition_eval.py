@@ -10,7 +10,7 @@ from edgewise.command.partition import print_measures
 from edgewise.command.stages import stages
 from edgewise.errors import GraphError
 from edgewise.files.inputs import name_of
-from edgewise.partitions.plain import read_numbers
+from edgewise.partitions.result import read_numbers
 
 EXAMPLES = ("edgewise partition-eval mesh.graph mesh.graph.part.64",)
 DOCUMENTATION = "partitions.md"

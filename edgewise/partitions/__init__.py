@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from edgewise.device import arrays, each_row, fetch_add
+from edgewise.device import arrays
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, one_of, warn
 from edgewise.front import front
 from edgewise.graph import Graph
@@ -29,7 +29,7 @@ from edgewise.method import (
     on_device,
     worker_names,
 )
-from edgewise.partitions.heavy import Problem, limits_of
+from edgewise.partitions.balance import Problem, limits_of
 from edgewise.partitions.input import (
     checked_parts,
     level_of,
@@ -38,9 +38,8 @@ from edgewise.partitions.input import (
     total_weight,
     vertex_weights_of,
 )
-from edgewise.partitions.levels import weight_at
-from edgewise.partitions.loads import loads_of
-from edgewise.partitions.presets import METHOD_OF, MOST_STEPS, PRESETS
+from edgewise.partitions.levels import cut_of, loads_of
+from edgewise.partitions.presets import METHOD_OF, PRESETS, REGION_STEPS
 from edgewise.partitions.result import Partition
 from edgewise.result import counted
 from edgewise.weights import WeightOptions, takes_weight
@@ -235,7 +234,7 @@ def _method(given, preset):
 def _settings(preset, seed, patience, total):
     """The settings of a preset, for a seed, a patience if one is given, and the total weight."""
     settings = PRESETS[preset]._replace(seed=seed, shift=max(0, total.bit_length() - 31))
-    return settings if patience is None else settings._replace(patience=min(patience, MOST_STEPS))
+    return settings if patience is None else settings._replace(patience=min(patience, REGION_STEPS))
 
 
 def _check_numbers(parts, seed, tries, patience):
@@ -260,25 +259,8 @@ def _check_choices(imbalance, preset, contiguous, scale):
         raise OptionError(f"{argument('scale', scale)} must be a number larger than 0")
 
 
-@each_row
-def _add_cut(row, lane, lanes, level, part, sums):
-    total = np.int64(0)
-    for entry in range(level.offsets[row] + lane, level.offsets[row + 1], lanes):
-        if part[level.neighbours[entry]] != part[row]:
-            total += weight_at(level, entry)
-    if total > 0:
-        fetch_add(sums, 0, total)
-
-
-def cut_of(level, part):
-    """Sum of the weights of the edges between parts."""
-    sums = arrays.zeros(1, np.int64, arrays.device_of(level.offsets))
-    _add_cut(len(level.sizes), level, part, sums, width="warp")
-    return int(sums[0]) // 2
-
-
 def _real_cut(graph, part):
-    """The same with the weights of the graph, which may be floats."""
+    """Sum of the weights, which may be floats, of the edges of a graph between parts."""
     host, part = graph.to("cpu"), arrays.move(part, "cpu")
     kind = np.float64 if host.weights.dtype.kind == "f" else np.int64
     return host.weights[part[host.sources] != part[host.targets]].sum(dtype=kind).item()

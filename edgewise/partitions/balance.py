@@ -1,144 +1,159 @@
-"""Balance: moving vertices out of parts that are too heavy, those first whose move costs least.
+"""Balance of a partition: limits of the parts, vertices too heavy for them, heavy and empty parts.
 
-A *weak* iteration moves vertices to the parts that most of their edges lead to, among parts that are not
-nearly full.  Where parts fill each other up, that does not end, so after two of them in a row an iteration is
-*strong*: what leaves the heavy parts is dealt out to the free room of the others.
-:mod:`~edgewise.partitions.eviction` finds the vertices that leave.
+A vertex that is heavier than any part may be is a part by itself, the heaviest ones first, and the other
+vertices are divided among the other parts, whose limits follow from the weight that is left.  The largest
+part is then as light as it can be.
 
-Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
+Refinement may leave parts above their limits, and empty parts.  Single vertices are then moved on the host
+until as few as possible are left, the lightest vertices first.
 """
+
+from fractions import Fraction
+from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, load, parallel_region
-from edgewise.device.warps import WARP_WIDTH, claim
-from edgewise.partitions.eviction import (
-    STEPS,
-    Ranking,
-    Room,
-    digit_bits_of,
-    find_last,
-    find_least_step,
-    leaves,
-    part_and_key,
-    rank,
-    strongest_with_room,
-    vertex_of,
-)
-from edgewise.partitions.ratings import NO_LABEL
-from edgewise.partitions.search import LISTED, MOVED, OPEN, in_spans, transfer, workers_for
-from edgewise.primitives.mixing import mix
-
-#: Vertices of the border, most of them in light parts, that are as much work as one that is moved.
-LOOKS = 8
+from edgewise.device import arrays
+from edgewise.partitions.input import WEIGHT_BOUND, count_above, total_weight
+from edgewise.partitions.levels import Level, loads_of, with_rows
 
 
-@device
-def _aim(vertex, level, ratings, search, space, how):
-    """The strongest part with room, or one drawn at random."""
-    target, _ = strongest_with_room(vertex, level, ratings, space.room)
-    if target == NO_LABEL:
-        target = space.open_parts[mix(vertex, how.salt) % search.counters[OPEN]]
-    return np.int64(target)
+def limits_of(total, targets, imbalance):
+    """Largest weight of each part: (k,) int64.
 
-
-@device
-def _evict(span, level, ratings, search, space, how, turn):
-    """Move those of a span that leave to the parts that they aim at."""
-    (first, end), found = span, np.int64(0)
-    for item in range(first, end):
-        found += leaves(search.net[item], space, how)
-    if found == 0:
-        return
-    slot = turn.base + claim(search.counters, MOVED, found)
-    for item in range(first, end):
-        if leaves(search.net[item], space, how):
-            vertex = vertex_of(search.net[item], how)
-            transfer(slot, vertex, _aim(vertex, level, ratings, search, space, how), search)
-            slot += 1
-
-
-@device
-def move_out(worker, level, state, memory, space, how, turn):
-    """Move vertices out of heavy parts in a weak iteration; return whether that is possible.
-
-    It is not if no part has room, or if the border has not enough vertices that cost little.  ``memory`` is
-    as for :func:`~edgewise.partitions.eviction.rank`.
+    ``floor((1 + imbalance) * ceil(total * share))``, exactly for equal shares, and at most ``WEIGHT_BOUND``,
+    which no weights add up to.
     """
-    facts, aside, search, _, _ = memory
-    rank(worker, level, state, memory, space, how)
-    barrier_wait(worker)
-    if load(search.counters, OPEN) == 0 or not find_last(worker, level, search, space, how):
-        return False
-    count = load(search.counters, LISTED)
-    for first in range(worker.id * how.items, count, worker.count * how.items):
-        span = first, min(first + how.items, count)
-        _evict(span, level, (facts, aside), search, space, how, turn)
-    barrier_wait(worker)
-    return True
+    factor, k = 1 + Fraction(str(imbalance)), len(targets)
+    if (targets == targets[0]).all():
+        return np.full(k, min(int(factor * -(-total // k)), WEIGHT_BOUND), np.int64)
+    limits = [int(factor * -int(-(total * share) // 1)) for share in targets.tolist()]
+    return np.array([min(limit, WEIGHT_BOUND) for limit in limits], np.int64)
 
 
-@parallel_region
-def rank_all(worker, level, state, memory, space, how):
-    """List the vertices that might leave in a strong iteration, and find which of them do."""
-    rank(worker, level, state, memory, space, how)
-    barrier_wait(worker)
-    find_last(worker, level, memory[2], space, how)
+class Problem:
+    """What is to be divided, and how.
+
+    Parameters
+    ----------
+    run : callable
+        Of a :class:`~edgewise.method.Method`.
+    settings : Settings
+    imbalance : float
+    tries : int
+    unit : int
+        What a weight of 1 of the caller is; see :func:`~edgewise.partitions.input.positive`.
+    """
+
+    def __init__(self, run, settings, imbalance, tries, unit=1):
+        self.run, self.settings, self.imbalance, self.tries = run, settings, imbalance, tries
+        self.unit = unit
+
+    def solve(self, level, sizes, targets, start=None):
+        """Divide a level; ``sizes`` are its weights on the host.
+
+        Returns the parts, (n,) on the device of the level, and the limits of the parts, (k,) on the host.
+        """
+        n, k, where = len(sizes), len(targets), arrays.device_of(level.offsets)
+        kind = level.neighbours.dtype
+        total = total_weight(sizes) if self.unit == 1 else int((sizes // self.unit).sum())
+        limits = self.unit * limits_of(total, targets, self.imbalance) + self.unit - 1
+        if k == 1 or n <= k:
+            part = np.zeros(n, kind) if k == 1 else self._each_alone(sizes, limits)
+            limits = limits if k == 1 else np.maximum(limits, sizes.max(initial=0))
+            return arrays.move(part.astype(kind), where), limits
+        n_heavy = count_above(sizes, limits.max())
+        if n_heavy:
+            return self._without_heavy(level, sizes, targets, min(n_heavy, k - 1))
+        found = []
+        for one in range(self.tries):
+            settings = self.settings._replace(seed=self.settings.seed + 7919 * one)
+            part, cut, excess = self.run(level, limits, targets, settings, start)
+            found.append((max(excess, 0), cut, one, part))
+        part = min(found, key=lambda each: each[:3])[3]
+        return settled(level, part, sizes, limits), limits
+
+    @staticmethod
+    def _each_alone(sizes, limits):
+        """A part for each vertex; the heaviest vertices are in the parts that may be heaviest."""
+        part = np.empty(len(sizes), np.int64)
+        part[np.argsort(-sizes, kind="stable")] = np.argsort(-limits, kind="stable")[: len(sizes)]
+        return part
+
+    def _without_heavy(self, level, sizes, targets, n_heavy):
+        """The heaviest vertices alone in the parts with the largest shares, the others in the other parts."""
+        where, kind, k = arrays.device_of(level.offsets), level.neighbours.dtype, len(targets)
+        alone = np.argsort(-sizes, kind="stable")[:n_heavy]
+        theirs = np.argsort(-targets, kind="stable")
+        own, shared = theirs[:n_heavy], np.sort(theirs[n_heavy:])
+        rest = np.setdiff1d(np.arange(len(sizes)), alone)
+        rest_targets = targets[shared] / targets[shared].sum()
+        found, rest_limits = self.solve(_inside(level, rest, kind), sizes[rest], rest_targets)
+        part, limits = np.empty(len(sizes), np.int64), np.empty(k, np.int64)
+        part[alone], part[rest] = own, shared[arrays.move(found, "cpu")]
+        limits[own], limits[shared] = sizes[alone], rest_limits
+        return arrays.move(part.astype(kind), where), limits
 
 
-@in_spans
-def _deal_out(span, items, count, vertices, targets, search):
-    """Move vertices to their targets."""
-    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
-    for item in range(first, end):
-        found += targets[item] != np.int64(search.part[vertices[item]])
-    if found == 0:
-        return
-    slot = claim(search.counters, MOVED, found)
-    for item in range(first, end):
-        if targets[item] != np.int64(search.part[vertices[item]]):
-            transfer(slot, vertices[item], targets[item], search)
-            slot += 1
+def _inside(level, vertices, kind):
+    """The level of some of the vertices, ascending, on the device of the level."""
+    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    offsets, neighbours, weights, sizes = (arrays.move(one, "cpu") for one in level[:4])
+    place = np.full(n, -1, np.int64)
+    place[vertices] = np.arange(len(vertices))
+    rows, ends = np.repeat(place, np.diff(offsets)), place[neighbours]
+    kept = (rows >= 0) & (ends >= 0)
+    counts = np.bincount(rows[kept], minlength=len(vertices))
+    inner = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ends[kept].astype(kind)
+    form = (*inner, weights[kept] if len(weights) else weights, sizes[vertices])
+    moved = (arrays.move(np.ascontiguousarray(one), where) for one in form)
+    return with_rows(Level._make([*moved, arrays.empty(0, kind, where)]))
 
 
-def new_room(k, where):
-    """Memory to move vertices out of ``k`` parts."""
-    bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    return Room._make([*(arrays.empty(k, np.int64, where) for _ in range(4)), bins])
+def settled(level, part, sizes, limits):
+    """The partition with as few heavy and empty parts as possible; the weights are on the host."""
+    loads, where, kind = loads_of(level.sizes, part, len(limits)), arrays.device_of(part), part.dtype
+    if (loads <= limits).all() and loads.all():
+        return part
+    part = arrays.move(part, "cpu").astype(np.int64)
+    if (loads > limits).any():
+        _fill_up(sizes, part, loads, limits)
+    counts = np.bincount(part, minlength=len(limits))
+    if (counts == 0).any():
+        _fill_empty(sizes, part, loads, counts)
+    return arrays.move(part.astype(kind), where)
 
 
-def ranking_of(level, k, items):
-    """The strong ranking of the vertices of a level with ``k`` parts."""
-    vertex_bits = max(1, (len(level.sizes) - 1).bit_length())
-    return Ranking(1, -1, STEPS, items, vertex_bits, digit_bits_of(k), 0)
+def _fill_up(sizes, part, loads, limits):
+    """Move vertices out of heavy parts to the freest one, if that is then less above its limit."""
+    free = [(int(load - limit), one) for one, (load, limit) in enumerate(zip(loads, limits))]
+    heapify(free)
+    order = np.flatnonzero(loads[part] > limits[part])
+    for vertex in order[np.argsort(sizes[order], kind="stable")].tolist():
+        here, size = part[vertex], int(sizes[vertex])
+        above, (room, freest) = loads[here] - limits[here], free[0]
+        if above > 0 and room + size < above:
+            loads[here] -= size
+            loads[freest] += size
+            part[vertex] = freest
+            heapreplace(free, (room + size, freest))
 
 
-def least_step_of(level):
-    """The least step of the cost of a vertex that is not beside another part."""
-    least = arrays.full(1, STEPS, np.int64, arrays.device_of(level.offsets))
-    find_least_step(len(level.sizes), level, least, width=WARP_WIDTH)
-    return int(least[0])
-
-
-def rebalance_strongly(job):
-    """Deal out what leaves the heavy parts to the free room of the others; return the number of moves."""
-    level, search, where, k = job.level, job.search, job.where, len(job.search.limits)
-    xp, n = arrays.namespace(level.offsets), len(level.sizes)
-    how = ranking_of(level, k, job.items)
-    search.counters[:] = 0
-    memory = job.facts, job.aside, search, job.connections, job.tables
-    rank_all.with_workers(workers_for(n // LOOKS), level, job.labels, memory, job.space, how)
-    counters = arrays.move(search.counters, "cpu").tolist()
-    search.counters[:] = 0
-    if counters[OPEN]:
-        listed = search.net[: counters[LISTED]]
-        parts, keys = part_and_key(listed, how)
-        listed = listed[keys <= job.space.last[parts]]
-        listed.sort()
-        vertices = arrays.move(vertex_of(listed, how), where)
-        sizes = level.sizes[vertices]
-        before = xp.cumsum(sizes) - sizes
-        place = xp.searchsorted(xp.cumsum(job.space.room), before, side="right")
-        targets = arrays.move(xp.minimum(place, k - 1).astype(np.int64), where)
-        _deal_out(where, len(vertices), vertices, targets, search)
-    return job.finish_iteration()
+def _fill_empty(sizes, part, loads, counts):
+    """Give every empty part the lightest vertex of the heaviest part that has several."""
+    order = np.lexsort((-sizes, part)).tolist()
+    ends, left = np.cumsum(counts).tolist(), counts.tolist()
+    several = [(-int(loads[one]), one) for one in np.flatnonzero(counts > 1).tolist()]
+    heapify(several)
+    for one in np.flatnonzero(counts == 0).tolist():
+        if not several:
+            return
+        load, heaviest = several[0]
+        ends[heaviest] -= 1
+        left[heaviest] -= 1
+        vertex = order[ends[heaviest]]
+        part[vertex] = one
+        if left[heaviest] > 1:
+            heapreplace(several, (load + int(sizes[vertex]), heaviest))
+        else:
+            heappop(several)

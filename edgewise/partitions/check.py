@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components import connected_components
-from edgewise.device import arrays, fetch_add, parallel_region, threads
+from edgewise.device import arrays, fetch_add, parallel_region, regions
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.errors import GraphError, VerificationError
 from edgewise.front import named
@@ -15,8 +15,7 @@ from edgewise.graph import Graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
 from edgewise.partitions.input import checked_parts, vertex_weights_of
-from edgewise.partitions.loads import imbalance_of
-from edgewise.partitions.ratings import NO_LABEL, clear_slots, mask_of, slot_of
+from edgewise.partitions.levels import imbalance_of
 from edgewise.weights import with_weight
 
 #: Rows that a worker takes at a time.
@@ -42,26 +41,21 @@ class Sums(NamedTuple):
 
 
 @parallel_region
-def measure_rows(worker, rows, part, keys, sums, shares):
-    """Add up the rows; a worker finds the distinct parts of a row in its share of ``keys``."""
+def measure_rows(worker, rows, part, seen, sums, shares):
+    """Add up the rows; a worker notes for each part, in its share of ``seen``, the last row beside it."""
     offsets, neighbours, weights = rows
-    k, base = len(sums.cuts), worker.id * (len(keys) // worker.count)
+    base = worker.id * len(sums.cuts)
     turn, first, last = next_chunk(0, shares, len(part), CHUNK, worker.id)
     while first < last:
         for row in range(first, last):
-            here, is_clear, others = part[row], False, 0
-            mask = mask_of(offsets[row + 1] - offsets[row], k)
+            here, others = part[row], 0
             for entry in range(offsets[row], offsets[row + 1]):
                 there = part[neighbours[entry]]
                 if there == here:
                     continue
-                if not is_clear:
-                    clear_slots(keys, base, mask)
-                    is_clear = True
                 fetch_add(sums.cuts, here, weights[entry] if len(weights) else 1)
-                slot = slot_of(keys, base, mask, there)
-                if keys[slot] == NO_LABEL:
-                    keys[slot] = there
+                if seen[base + there] != row:
+                    seen[base + there] = row
                     others += 1
             if others > 0:
                 fetch_add(sums.volumes, here, others)
@@ -187,10 +181,9 @@ def evaluate_partition(
         np.zeros(k, np.float64 if rows[2].dtype.kind == "f" else np.int64),
         *(np.zeros(k, np.int64) for _ in range(2)),
     )
-    most = min(int(np.diff(rows[0]).max(initial=1)), max(k, 1))
-    slots = max(8, 1 << int(2 * most - 1).bit_length())
-    keys, shares = np.empty(slots * threads.count(), np.int64), new_shares(threads.count())
-    measure_rows(rows, parts, keys, sums, shares)
+    n_workers = max(1, min(regions.workers(), len(parts) // max(k, 1)))
+    seen, shares = np.full(k * n_workers, -1, np.int64), new_shares(n_workers)
+    measure_rows.with_workers(n_workers, rows, parts, seen, sums, shares)
     loads = np.bincount(parts, weights=weights, minlength=k).astype(np.int64)
     cut = (sums.cuts.sum() / 2).item() if rows[2].dtype.kind == "f" else int(sums.cuts.sum()) // 2
     total, most = int(loads.sum()), int(loads.max(initial=0))

@@ -19,7 +19,7 @@ neither has an effect.  The balance therefore holds at every moment.
 
 Neighbours do not move in one iteration, so the cut falls by exactly the sum of the gains.  A vertex moves
 once in a stage; stages are repeated while they pay.  The thesis sorts every row by part to compute gains.
-Here :mod:`~edgewise.partitions.ratings` computes them for the vertices around which something has moved.
+Here :mod:`~edgewise.partitions.rating` computes them for the vertices around which something has moved.
 
 S. Manoochehri, "Efficient Transactional-Memory-based Implementation of Morph Algorithms on GPU" (2017),
 section 4.4.3.
@@ -30,17 +30,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, cas, device, each, fetch_add, fetch_max, load
-from edgewise.partitions.facts import BEST, LINK, MOVED_IN, OWN, WORDS, fact, note
-from edgewise.partitions.ratings import NO_LABEL
+from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note
 from edgewise.partitions.refine import Refinement
-from edgewise.partitions.search import CANDIDATES, LISTED, MOVED, transfer
+from edgewise.partitions.refine.state import AT, COUNT, transfer
 from edgewise.transactions import TransactionalMemory, is_active, read, write
 
 #: State of a vertex in an iteration, in the lowest bits of its word, below its part.
-RESTING, READY, STALE, HAS_MOVED = 0, 1, 2, 3
-STATE_BITS, STATE = 2, 3
+RESTING, READY, INVALID, HAS_MOVED = range(4)
+#: Number of these bits.
+STATE_BITS = 2
+#: These bits of a word.
+STATE = (1 << STATE_BITS) - 1
 #: A stage ends after an iteration of the whole range that has moved at most one vertex in so many.
-FEW = 2000
+STAGE_MOVES = 2000
 #: A weight that no part has.
 AMPLE = 2**62
 
@@ -72,17 +74,17 @@ class Moves(NamedTuple):
 @device
 def gain_of(vertex, facts):
     """By how much the cut falls if a vertex moves to its best part; 0 if it may not move."""
-    if fact(facts, vertex, BEST) == NO_LABEL or fact(facts, vertex, MOVED_IN) != 0:
+    if fact(facts, vertex, FACT.best) == NO_LABEL or fact(facts, vertex, FACT.moved_in) != 0:
         return np.int64(0)
-    return fact(facts, vertex, LINK) - fact(facts, vertex, OWN)
+    return fact(facts, vertex, FACT.link) - fact(facts, vertex, FACT.own)
 
 
 @each
 def find_largest(vertex, facts, search):
     """Find the largest gain."""
     gain = gain_of(vertex, facts)
-    if gain > load(search.counters, CANDIDATES):
-        fetch_max(search.counters, CANDIDATES, gain)
+    if gain > load(search.counters, COUNT.candidates):
+        fetch_max(search.counters, COUNT.candidates, gain)
 
 
 @each
@@ -91,7 +93,7 @@ def choose(vertex, facts, search, least, words):
     state = np.int64(RESTING)
     if gain_of(vertex, facts) >= least:
         state = np.int64(READY)
-        search.listed[fetch_add(search.counters, LISTED, 1)] = vertex
+        search.listed[fetch_add(search.counters, COUNT.listed, 1)] = vertex
     words[vertex] = (np.int64(search.part[vertex]) << STATE_BITS) | state
 
 
@@ -145,7 +147,7 @@ def move_weight(size, here, target, loads, limits):
 @device
 def may_move(vertex, level, moves, words):
     """Whether a move has a chance: what is seen here without a transaction is not changed back."""
-    target = fact(moves.facts, vertex, BEST)
+    target = fact(moves.facts, vertex, FACT.best)
     if load(words, vertex) & STATE != READY:
         return False
     if load(moves.loads, target) + level.sizes[vertex] > moves.limits[target]:
@@ -173,7 +175,7 @@ def move(tx, number, level, moves):
         if is_guarded(vertex, other, level, tx.memory.words):
             is_valid = np.int64(read(tx, other)) & STATE != HAS_MOVED
     if is_valid and is_active(tx):
-        target = fact(moves.facts, vertex, BEST)
+        target = fact(moves.facts, vertex, FACT.best)
         size, here = level.sizes[vertex], word >> STATE_BITS
         found = move_weight(size, here, target, moves.loads, moves.limits)
         moves.failures[number] = found if found >= 0 else -1 - found
@@ -183,7 +185,7 @@ def move(tx, number, level, moves):
             for entry in range(first, end):
                 other = np.int64(level.neighbours[entry])
                 if is_guarded(vertex, other, level, tx.memory.words):
-                    write(tx, other, np.int64(read(tx, other)) & ~np.int64(STATE) | STALE)
+                    write(tx, other, np.int64(read(tx, other)) & ~np.int64(STATE) | INVALID)
 
 
 @each
@@ -191,8 +193,8 @@ def _carry_out(number, moves, words, facts, search):
     """Note a move in the part of its vertex, for the ratings."""
     if moves.took_place[number] != 0:
         vertex = np.int64(moves.vertices[number])
-        transfer(fetch_add(search.counters, MOVED, 1), vertex, words[vertex] >> STATE_BITS, search)
-        note(facts, vertex, MOVED_IN, 1)
+        transfer(fetch_add(search.counters, COUNT.moved, 1), vertex, words[vertex] >> STATE_BITS, search)
+        note(facts, vertex, FACT.moved_in, 1)
 
 
 class Stages:
@@ -214,34 +216,34 @@ class Stages:
 
     def run(self):
         """One stage: a range from high to low."""
-        job, n = self.job, len(self.words)
-        job.facts.reshape(-1, WORDS)[:, MOVED_IN] = 0
+        facts, search, n = self.job.memory.facts, self.job.memory.search, len(self.words)
+        facts.reshape(-1, WORDS)[:, FACT.moved_in] = 0
         least = 2**62
         while True:
-            job.search.counters[:] = 0
-            find_largest(n, job.facts, job.search)
-            largest = int(job.search.counters[CANDIDATES])
+            search.counters[:] = 0
+            find_largest(n, facts, search)
+            largest = int(search.counters[COUNT.candidates])
             if largest <= 0:
                 return
             least = max(1, min(least, largest) // 2)
             moved = self.move_range(least)
-            if least == 1 and moved <= n // FEW:
+            if least == 1 and moved <= n // STAGE_MOVES:
                 return
 
     def move_range(self, least):
         """One iteration: move the vertices whose gain is at least so large; return their number."""
-        job, search = self.job, self.job.search
+        job, facts, search = self.job, self.job.memory.facts, self.job.memory.search
         search.counters[:] = 0
-        choose(len(self.words), job.facts, search, least, self.words)
-        count = int(search.counters[LISTED])
+        choose(len(self.words), facts, search, least, self.words)
+        count = int(search.counters[COUNT.listed])
         vertices = search.listed[:count].copy()
         vertices.sort()
         took_place, failures = (arrays.zeros(count, kind, job.where) for kind in (np.int32, np.int64))
         loads = search.loads.copy()  # those of the search follow when the iteration is finished
-        moves = Moves(vertices, job.facts, loads, search.limits, took_place, failures)
+        moves = Moves(vertices, facts, loads, search.limits, took_place, failures)
         statistics = self.memory.run(move, count, job.level, moves)
-        _carry_out(count, moves, self.words, job.facts, search)
-        self.done.append((statistics, int(failures.sum()), int(search.counters[MOVED])))
+        _carry_out(count, moves, self.words, facts, search)
+        self.done.append((statistics, int(failures.sum()), int(search.counters[COUNT.moved])))
         return job.finish_iteration()
 
 
@@ -251,11 +253,11 @@ def refine_by_ranges(level, part, limits, how, cut, done):
     The arguments are those of :func:`~edgewise.partitions.refine.refine`, and a list as in :class:`Stages`.
     """
     job = Refinement(level, part, limits, how)
-    total, stages = 2 * cut + job.own, Stages(job, done)
+    total, stages = 2 * cut + int(job.progress[AT.own_total]), Stages(job, done)
     for _ in range(how.patience):
         before = cut
         stages.run()
-        cut = (total - job.own) // 2
+        cut = (total - int(job.progress[AT.own_total])) // 2
         if (before - cut) * how.tolerance <= before:
             break
-    return job.search.part, cut, job.excess
+    return job.memory.search.part, cut, int(job.progress[AT.excess])

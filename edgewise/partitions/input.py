@@ -10,7 +10,7 @@ from edgewise.partitions.levels import NARROW, Level, with_rows
 from edgewise.primitives import exclusive_scan
 
 #: Sums of weights are below this number, so that products with small numbers fit into 64 bits.
-MOST_WEIGHT = 2**53
+WEIGHT_BOUND = 2**53
 #: Entries that one thread adds up.
 BLOCK = 1 << 12
 _NONE = 2**62
@@ -43,7 +43,7 @@ def vertex_weights_of(graph, given):
     wrong = np.flatnonzero(weights < 0)
     if len(wrong):
         raise GraphError(f"the weight of vertex {wrong[0]} is {weights[wrong[0]]}; use 0 or more")
-    if weights.astype(np.float64).sum() >= MOST_WEIGHT:
+    if weights.astype(np.float64).sum() >= WEIGHT_BOUND:
         raise GraphError("the vertex weights add up to 2**53 or more; divide them by a number")
     return weights.astype(np.int64)
 
@@ -77,7 +77,7 @@ def positive(sizes):
     total = int(sizes.sum())
     if not total:
         return np.broadcast_to(np.int64(1), len(sizes)), 1
-    unit = min(UNIT, (MOST_WEIGHT - len(sizes)) // total)
+    unit = min(UNIT, (WEIGHT_BOUND - len(sizes)) // total)
     if unit < 2:
         raise GraphError(
             "the vertex weights, some of which are 0, add up to 2**52 or more; divide them by a number"
@@ -146,7 +146,7 @@ def level_of(graph, sizes, scale, *, connects=False):
     else:
         weights, total, has_zeros = _checked_weights((offsets, neighbours, weights), scale)
         if has_zeros and connects:
-            unit = max(1, min(UNIT, (MOST_WEIGHT - len(weights)) // max(total, 1)))
+            unit = max(1, min(UNIT, (WEIGHT_BOUND - len(weights)) // max(total, 1)))
             weights, total = (
                 arrays.namespace(weights).maximum(weights.astype(np.int64) * unit, 1),
                 unit * total,
@@ -186,7 +186,7 @@ def _checked_weights(form, scale):
         xp = arrays.namespace(weights)
         if not bool(xp.isfinite(weights).all()) or bool((weights < 0).any()):
             raise GraphError("a weight is negative, infinite or NaN; use positive numbers")
-        scaled = xp.maximum(xp.rint(xp.minimum(weights * scale, float(MOST_WEIGHT))), 1)
+        scaled = xp.maximum(xp.rint(xp.minimum(weights * scale, float(WEIGHT_BOUND))), 1)
         weights = arrays.move(xp.where(weights > 0, scaled, 0).astype(np.int64), where)
     firsts, sums = arrays.full(3, _NONE, np.int64, where), arrays.zeros(1, np.float64, where)
     firsts[1:] = 0
@@ -197,7 +197,7 @@ def _checked_weights(form, scale):
         ends = f"{row} and {int(neighbours[first])}"
         problem = f"the weight of the edge between vertices {ends} is {weights[first]}"
         raise GraphError(f"{problem}; use 0 or more, or leave the edge out")
-    if float(sums[0]) >= MOST_WEIGHT:
+    if float(sums[0]) >= WEIGHT_BOUND:
         raise GraphError("the weights of the edges add up to 2**53 or more; divide them by a number")
     total = int(firsts[1])
     weights = weights.astype(np.int32 if total <= NARROW else np.int64, copy=False)

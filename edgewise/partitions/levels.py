@@ -1,18 +1,24 @@
-"""The graphs of a multilevel hierarchy, and what their vertices draw at random.
+"""Levels: the graphs of a multilevel hierarchy, their cuts, the weights of their parts, and random numbers.
 
 A level is a graph in compressed sparse rows with weights of its edges and of its vertices, all integers, so
 that sums are the same in any order.  Nothing here depends on the order of the entries of a row.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each_row
+from edgewise.device import arrays, device, each, each_row, fetch_add
+from edgewise.primitives.counting_sort import n_blocks_of
 from edgewise.primitives.mixing import MASK, mix
 
-#: Widest integer that a weight of an edge is stored in, if all of them together fit.
-NARROW = 2**31 - 1
+#: Largest sum of the weights of edges that are stored in 32 bits.
+NARROW = np.iinfo(np.int32).max
+#: Sums of each part that threads of a GPU add to.
+COPIES = 1024
+#: Room for the sums of all parts.
+SUMS = 1 << 20
 
 
 class Level(NamedTuple):
@@ -77,3 +83,81 @@ def seed_salt(seed):
 def salt_of(seed, step):
     """A number of 32 bits that a step of a seeded call adds to what it permutes."""
     return int(mix(seed_salt(seed), step & MASK))
+
+
+@each_row
+def _add_cut(row, lane, lanes, level, part, sums):
+    total = np.int64(0)
+    for entry in range(level.offsets[row] + lane, level.offsets[row + 1], lanes):
+        if part[level.neighbours[entry]] != part[row]:
+            total += weight_at(level, entry)
+    if total > 0:
+        fetch_add(sums, 0, total)
+
+
+def cut_of(level, part):
+    """Sum of the weights of the edges between parts."""
+    sums = arrays.zeros(1, np.int64, arrays.device_of(level.offsets))
+    _add_cut(len(level.sizes), level, part, sums, width="warp")
+    return int(sums[0]) // 2
+
+
+@partial(each, least_chunk=1)
+def _add_block(block, items, k, part, sizes, sums):
+    """Add up the weights of the parts of a block of vertices."""
+    for vertex in range(block * items, min((block + 1) * items, len(part))):
+        sums[block * k + np.int64(part[vertex])] += sizes[vertex]
+
+
+@each
+def _add_vertex(vertex, copies, k, part, sizes, sums):
+    fetch_add(sums, vertex % copies * k + np.int64(part[vertex]), sizes[vertex])
+
+
+def part_weights(sizes, part, k):
+    """The weights of ``k`` parts, (k,) int64, on the device of the vertices' parts."""
+    where, count = arrays.device_of(part), len(part)
+    if where == "cpu":
+        blocks = n_blocks_of(count)
+        sums = np.zeros(blocks * k, np.int64)
+        _add_block(blocks, -(-count // blocks), k, part, sizes, sums)
+    else:
+        blocks = max(1, min(COPIES, SUMS // k))
+        sums = arrays.zeros(blocks * k, np.int64, where)
+        _add_vertex(count, blocks, k, part, sizes, sums)
+    return arrays.move(sums.reshape(blocks, k).sum(axis=0), where)
+
+
+def loads_of(sizes, part, k):
+    """The weights of ``k`` parts, (k,) int64 on the host."""
+    return arrays.move(part_weights(sizes, part, k), "cpu")
+
+
+def least_of(limits, total):
+    """Weights that are as far below even shares as the limits of the parts are above them, (k,) int64.
+
+    They are on the device of the limits, and negative if parts may weigh more than two shares.
+
+    Examples
+    --------
+    >>> least_of(np.array([103, 103]), 200).tolist(), least_of(np.array([20, 40]), 20).tolist()
+    ([97, 97], [-6, -13])
+    """
+    return (limits * (2 * total / sum(limits.tolist()) - 1)).astype(np.int64)
+
+
+def imbalance_of(weights):
+    """Largest weight of a part over that of an even share, less 1; 0 if there is no weight.
+
+    The share is rounded up, as no partition of integers is more even, except where there is less than 1 for
+    each part, so that parts are empty.
+
+    Examples
+    --------
+    >>> imbalance_of(np.array([2, 3])), imbalance_of(np.array([1, 1, 0, 0, 0]))
+    (0.0, 1.5)
+    """
+    total, k = int(weights.sum()), len(weights)
+    if not total:
+        return 0.0
+    return int(weights.max()) / (-(-total // k) if total >= k else total / k) - 1

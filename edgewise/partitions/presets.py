@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 #: Iterations of refinement without a look from the host, and so the largest ``patience``.
-MOST_STEPS = 256
+REGION_STEPS = 256
 
 
 class Settings(NamedTuple):
@@ -20,10 +20,18 @@ class Settings(NamedTuple):
         Largest weight of a cluster of a level, in average weights of its vertices; 0 for no such limit.
     matches : bool
         Whether the graph is coarsened by two-hop matching, not by clusters.
+    shrink : float
+        A level has at most this share of the vertices of the one before it.
+    single_clusters : float
+        Share of clusters of a single vertex from which on those are joined by two hops.
+    matched : float
+        Share of the vertices that a round of matching has to match for another one.
+    single_vertices : float
+        Share of single vertices up to which no more of them are paired over two hops.
     smallest : int
         Vertices of a block where its sides begin to grow.
-    tries : int
-        For each bisection of the coarsest graph.
+    tries, most_tries : int
+        For each bisection of the coarsest graph, and for each of a small one.
     fine, coarse : tuple of int
         Thousandths of a vertex's own edges by which the cut may grow for a candidate, one search for each, on
         the finest graph and on the others.
@@ -35,15 +43,20 @@ class Settings(NamedTuple):
         Thousandths of its limit by which a part may be too heavy for so many iterations in a row.
     starts : int
         Hierarchies from the finest graph down and up, of which the best one is kept.
-    small : int
-        A small graph has more hierarchies: so many that their finest graphs have so many vertices in all.
+    small, most_starts : int
+        A small graph has more hierarchies: so many that their finest graphs have so many vertices in all, up
+        to a largest number.  Some of them go on to a tenth of the vertices of the coarsest graph.
+    other_growth : int
+        The growth of every second hierarchy, so that several of them differ, and of bisection.
+    matched_each : int
+        One hierarchy in so many is made by matching.
     branch : int
         Vertices of the level where hierarchies and cycles begin, up to which the graph is coarsened once; 0
         for the finest level.
     cycles : int
         How often the graph is coarsened again within the parts, and refined.
     shift : int
-        See :class:`~edgewise.partitions.ratings.Labels`.
+        See :class:`~edgewise.partitions.rating.Labels`.
     shares : tuple of int
         ``fine`` or ``coarse``, for the level that is refined.
     """
@@ -55,8 +68,13 @@ class Settings(NamedTuple):
     coarsest_for_each: int = 32
     growth: int = 0
     matches: bool = False
+    shrink: float = 0.97
+    single_clusters: float = 0.4
+    matched: float = 0.02
+    single_vertices: float = 0.25
     smallest: int = 60
     tries: int = 8
+    most_tries: int = 32
     fine: Any = (250,)
     coarse: Any = (750,)
     patience: int = 12
@@ -65,6 +83,9 @@ class Settings(NamedTuple):
     streak: int = 6
     starts: int = 1
     small: int = 0
+    most_starts: int = 32
+    other_growth: int = 3
+    matched_each: int = 7
     branch: int = 0
     cycles: int = 0
     shift: int = 0

@@ -1,19 +1,19 @@
-"""Ratings: the total weight of the edges that lead from a vertex to each label, and the strongest label.
+"""Ratings of many vertices, and the memory for them, on the CPU and on a GPU.
 
-Clustering and refinement ask the same of a row: which label (a cluster, or a part) do most of the edges lead
-to, other than that of the vertex itself, among the labels that have room for the vertex?  On the CPU a worker
-has a total for each label, which is 0 between rows.  It adds up a row in one loop and looks for the largest
-total in another, which clears them; neither has a branch that depends on the labels, since a branch that is
-predicted wrongly takes longer than several entries.  Where there are so many labels that these totals would
-need too much memory, a worker adds up a row in a small hash table.  On a GPU there is such a table for each
-row, of two slots for each of its entries.  A thread adds up a short row, or the lanes of a warp without any
-table (:mod:`~edgewise.partitions.gpu_ratings`).  Each entry of a long row is added by a thread of its own, so
-that a row of a million entries takes no longer than many short ones.
+On the CPU threads rate rows as in :mod:`~edgewise.partitions.rating`.  On a GPU a thread rates a short row:
+it lists the labels of the row and the total to each in the shared memory of its block, where it has a column
+of its own, so that the threads of a warp use different banks.  A table in the memory of the GPU would be
+cleared, filled and read in many small accesses, and takes several times as long.  Rows that are longer than a
+column have such a table, of two slots for each entry, and each entry of a long row is added to it by a thread
+of its own, so that a row of a million entries takes no longer than many short ones.
 
-All find the same: the label of the largest total, and among equal ones that of the largest random number,
-which is a permutation of the labels.  A total and that number are one word of 64 bits, so that the entries of
-a row on a GPU offer theirs by an atomic maximum; totals only grow while they are added up.  Totals that need
-more than 31 bits are compared by their upper bits only.
+Refinement asks for the strongest part of a vertex again whenever a neighbour has moved.  Its row of the graph
+would answer, but a hub has a long row, and a neighbour that moves in nearly every iteration.  So where parts
+are few, a table of *connections* has the total of each vertex to each part: a move changes two totals of each
+neighbour, and the strongest part is found among ``k`` totals that lie side by side.  Both find the same.
+
+M. S. Gilbert, K. Madduri, E. G. Boman and S. Rajamanickam, "Jet: multilevel graph partitioning on graphics
+processing units" (SIAM Journal on Scientific Computing 46, 2024), who keep a hash table for each vertex.
 """
 
 from typing import Any, NamedTuple
@@ -24,220 +24,122 @@ from edgewise.device import (
     arrays,
     cas,
     device,
+    each,
+    each_row,
     fetch_add,
     fetch_max,
     load,
     parallel_region,
+    regions,
     threads,
 )
-from edgewise.device.shares import next_chunk
+from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
-from edgewise.partitions.facts import note_rating
+from edgewise.device.warps import block_size, inclusive_scan, warp_size
 from edgewise.partitions.levels import weight_at
-from edgewise.primitives.mixing import mix, unmix
+from edgewise.partitions.rating import NO_LABEL, SPREAD, Tables, note_rating, rate_row, row_of
+from edgewise.primitives.mixing import MASK, mix, unmix
 
-#: No label; an empty slot.
-NO_LABEL = -1
-#: Spreads labels over the slots of a table.
-SPREAD = 0x3779B1
-#: Rows that a worker takes at a time.
+#: Rows that a worker of the CPU takes at a time.
 CHUNK = 256
-#: Most entries of a row that one thread of a GPU adds up.
-SHORT_ROW = 64
-#: Most bytes of the totals of all workers for each label; with more there are hash tables.
-MOST_BYTES = 2**30
+#: Entries of a row that one thread of a GPU adds up.
+THREAD_ENTRIES = 64
+#: Bytes for the totals of all workers of the CPU for each label; with more there are hash tables.
+TOTALS_BYTES = 2**30
 #: Totals in a cache line; those of two workers are not in the same one.
 IN_A_LINE = 16
+#: Threads of a block of a GPU.
+THREADS = 128
+#: Entries of a row for whose labels and totals a column has room.
+IN_COLUMN = 32
+#: The label of an entry that does not count, in a column.
+NO_ENTRY = 0xFFFFFFFF
+#: Totals for each entry of the rows up to which there is a table of connections.
+TOTALS_FOR_EACH_ENTRY = 4
 
 
-class Labels(NamedTuple):
-    """Labels of the vertices, and which of them a vertex may take.
-
-    Attributes
-    ----------
-    labels : (n,) index array
-    room : (labels,) int64 array
-        A vertex may take a label that has at least the weight of the vertex left.
-    groups : (n,) index array
-        Edges between vertices of two groups do not count; empty if all are of one.
-    salt : int
-        Seed of the random numbers that decide between equal totals.
-    shift : int
-        Lower bits of a total that are left out when totals are compared.
-    """
-
-    labels: Any
-    room: Any
-    groups: Any
-    salt: int
-    shift: int
-
-
-class Tables(NamedTuple):
-    """Memory for totals: of each worker of the CPU, or of each row on a GPU.
+class Connections(NamedTuple):
+    """Totals to each part, and the order of parts with equal totals.
 
     Attributes
     ----------
-    keys : (slots,) int64 array
-        Labels; ``NO_LABEL`` where a slot is empty.  The array is empty if a worker has a slot for each label.
-    sums : (slots,) integer array
-        Totals; in slots for each label, 0 between rows.
-    capacity : int
-        Slots of a worker; 0 on a GPU, where a row has two slots for each entry.
-    longest : int
-        Entries of the longest row.
-    offers : (n,) int64 array
-        Of each row on a GPU: the word of its strongest label.
-    marks : (n,) int32 array
-        On a GPU: 1 for rows that are wanted, else 0.
+    totals : (n * k,) integer array
+        Those of a vertex side by side; empty if they were too many.
+    ranks : (k,) int64 array
+        The parts' places in the order of their random numbers.
+    ranked : (k,) int64 array
+        The part at each place.
     """
 
-    keys: Any
-    sums: Any
-    capacity: int
-    longest: int
-    offers: Any
-    marks: Any
+    totals: Any
+    ranks: Any
+    ranked: Any
 
 
-@device
-def mask_of(entries, labels):
-    """Slots for so many entries with so many labels, a power of two, less one."""
-    slots = np.int64(2)
-    while slots < 2 * entries and slots < labels:
-        slots *= 2
-    return slots - 1
-
-
-@device
-def slot_of(keys, base, mask, label):
-    """Slot of a label in a worker's table: the one that holds it, or an empty one."""
-    slot = (label * SPREAD) & mask
-    while keys[base + slot] != NO_LABEL and keys[base + slot] != label:
-        slot = (slot + 1) & mask
-    return base + slot
-
-
-@device
-def clear_slots(keys, base, mask):
-    """Empty the slots of a worker's table that a row uses."""
-    for slot in range(base, base + mask + 1):
-        keys[slot] = NO_LABEL
+@each_row
+def _add_row(row, lane, lanes, level, part, k, totals):
+    for entry in range(level.offsets[row] + lane, level.offsets[row + 1], lanes):
+        at = row * k + np.int64(part[level.neighbours[entry]])
+        if lanes == 1:
+            totals[at] += weight_at(level, entry)
+        else:
+            fetch_add(totals, at, weight_at(level, entry))
 
 
 @inlined
-def rate_row(row, level, state, tables, base):
-    """Total to the row's own label, its strongest other label, and the total to that.
+def strongest(row, level, state, connections):
+    """As :func:`~edgewise.partitions.rating.rate_row`, from the totals of the row.
 
-    ``base`` is where the worker's slots begin, or those of the row on a GPU.
+    The loop has no branches, so that a CPU looks at several totals at a time.
     """
-    if len(tables.keys) == 0:
-        return _rate_by_label(row, level, state, tables.sums, base)
-    return _rate_by_table(row, level, state, tables, base)
-
-
-@device
-def _rate_by_table(row, level, state, tables, base):
-    """As :func:`rate_row`; a row beside one other label, as most in refinement are, needs no table."""
-    mine, own, other, link = np.int64(state.labels[row]), np.int64(0), np.int64(NO_LABEL), np.int64(0)
-    for entry in range(level.offsets[row], level.offsets[row + 1]):
-        neighbour = level.neighbours[entry]
-        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
-            continue
-        label = np.int64(state.labels[neighbour])
-        if label == mine:
-            own += weight_at(level, entry)
-        elif other == NO_LABEL or label == other:
-            other = label
-            link += weight_at(level, entry)
-        else:
-            return _rate_in_table(row, level, state, tables, base)
-    if other == NO_LABEL or state.room[other] < level.sizes[row]:
+    totals, base, size = connections.totals, row * len(state.room), level.sizes[row]
+    mine, word = np.int64(state.labels[row]), np.int64(-1)
+    for label in range(len(state.room)):
+        total = np.int64(totals[np.uint64(base + label)])
+        offered = ((total >> state.shift) << 32) | connections.ranks[label]
+        is_barred = (total == 0) | (label == mine) | (state.room[label] < size)
+        word = max(word, offered | -np.int64(is_barred))
+    own = np.int64(totals[np.uint64(base + mine)])
+    if word < 0:
         return own, np.int64(NO_LABEL), np.int64(0)
-    return own, other, link
+    best = np.int64(connections.ranked[word & MASK])
+    return own, best, np.int64(totals[np.uint64(base + best)])
 
 
 @inlined
-def _rate_by_label(row, level, state, sums, base):
-    """As :func:`rate_row`, with a total for each label.
-
-    Indices are unsigned, because for others Numba adds a test whether they are negative.
-    """
-    row = np.uint64(row)
-    first, end = level.offsets[row], level.offsets[row + np.uint64(1)]
-    size, mine = level.sizes[row], np.uint64(base + np.int64(state.labels[row]))
-    for entry in range(first, end):
-        neighbour, weight = level.neighbours[np.uint64(entry)], weight_at(level, np.uint64(entry))
-        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
-            weight = np.int64(0)
-        sums[np.uint64(base + np.int64(state.labels[neighbour]))] += weight
-    own, word, best, link = np.int64(sums[mine]), np.int64(-1), np.int64(NO_LABEL), np.int64(0)
-    sums[mine] = 0
-    for entry in range(first, end):
-        label = state.labels[level.neighbours[np.uint64(entry)]]
-        slot = np.uint64(base + np.int64(label))
-        total = np.int64(sums[slot])
-        sums[slot] = 0
-        offered = ((total >> state.shift) << 32) | mix(label, state.salt)
-        offered |= -np.int64((total == 0) | (state.room[label] < size))
-        is_better = offered > word
-        word = offered if is_better else word
-        best = np.int64(label) if is_better else best
-        link = total if is_better else link
-    return own, best, link
-
-
-@device
-def _rate_in_table(row, level, state, tables, base):
-    """As :func:`rate_row`, with the totals of several other labels in a table."""
-    first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
-    mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
-    if tables.capacity == 0 and mask >= 2 * (end - first):
-        mask >>= 1
-    keys, sums = tables.keys, tables.sums
-    own, link, best, word = np.int64(0), np.int64(0), np.int64(NO_LABEL), np.int64(-1)
-    clear_slots(keys, base, mask)
-    for entry in range(first, end):
-        neighbour = level.neighbours[entry]
-        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
-            continue
-        label, weight = np.int64(state.labels[neighbour]), weight_at(level, entry)
-        if label == mine:
-            own += weight
-            continue
-        slot = slot_of(keys, base, mask, label)
-        total = weight
-        if keys[slot] == label:
-            total += sums[slot]
-        else:
-            keys[slot] = label
-        sums[slot] = total
-        if (total >> state.shift) >= (word >> 32) and state.room[label] >= size:
-            offered = ((total >> state.shift) << 32) | mix(label, state.salt)
-            if offered >= word:
-                word, best, link = offered, label, total
-    return own, best, link
-
-
-@device
-def row_of(item, chosen):
-    """The row of an item: the one that is chosen, or the item itself if all are."""
-    return np.int64(chosen[item]) if len(chosen) else np.int64(item)
+def rate_vertex(row, level, state, connections, tables, base):
+    """As :func:`~edgewise.partitions.rating.rate_row`, from the connections if there are any."""
+    if len(connections.totals):
+        return strongest(row, level, state, connections)
+    return rate_row(row, level, state, tables, base)
 
 
 @parallel_region
-def rate_by_rows(worker, count, chosen, level, state, memory, shares, growth_of_own):
-    """Rate the chosen rows; ``memory`` are the tables and the facts.  Add up the growth of ``OWN``."""
-    tables, facts = memory
-    base, growth = worker.id * tables.capacity, np.int64(0)
+def rate_by_rows(worker, rows, level, state, memory, facts, shares, growth_of_own):
+    """Rate rows on the CPU; ``memory`` are the connections and the tables."""
+    (count, chosen), (connections, tables), growth = rows, memory, np.int64(0)
+    base = worker.id * tables.capacity
     turn, first, end = next_chunk(0, shares, count, CHUNK, worker.id)
     while first < end:
         for item in range(first, end):
             row = row_of(item, chosen)
-            own, best, link = rate_row(row, level, state, tables, base)
+            own, best, link = rate_vertex(row, level, state, connections, tables, base)
             growth += note_rating(facts, row, own, best, link)
         turn, first, end = next_chunk(turn, shares, count, CHUNK, worker.id)
     fetch_add(growth_of_own, 0, growth)
+
+
+@parallel_region
+def rate_by_totals(worker, rows, level, state, connections, facts, growth_of_own):
+    """Rate rows on a GPU from the connections, a thread for each; the lanes of a warp add up the growth."""
+    (count, chosen), lane, growth = rows, worker.id % warp_size(), np.int64(0)
+    for item in range(worker.id, count, worker.count):
+        row = row_of(item, chosen)
+        own, best, link = strongest(row, level, state, connections)
+        growth += note_rating(facts, row, own, best, link)
+    growth = inclusive_scan(growth, lane)
+    if lane == warp_size() - 1:
+        fetch_add(growth_of_own, 0, growth)
 
 
 @device
@@ -304,12 +206,120 @@ def total_of(row, label, level, tables):
 
 @device
 def strongest_in_table(row, level, state, tables):
-    """As :func:`rate_row`, from the table of the row on a GPU."""
+    """As :func:`~edgewise.partitions.rating.rate_row`, from the table of the row on a GPU."""
     word, best, link = tables.offers[row], np.int64(NO_LABEL), np.int64(0)
     if word >= 0:
         best = unmix(word & 0xFFFFFFFF, state.salt)
         link = total_of(row, best, level, tables)
     return total_of(row, np.int64(state.labels[row]), level, tables), best, link
+
+
+@parallel_region.by(threads=THREADS, shared_words=2 * IN_COLUMN * THREADS, shared_type=np.uint32)
+def rate_in_columns(worker, rows, level, state, facts, growth_of_own):
+    """Rate those rows that fit into a column; weights have 32 bits.
+
+    ``rows`` are their number and the array of the chosen ones, as for
+    :func:`~edgewise.partitions.rating.row_of`.
+    """
+    (count, chosen), size, column = rows, block_size(), worker.shared
+    thread, lane, growth = worker.id % size, worker.id % warp_size(), np.int64(0)
+    totals = IN_COLUMN * size
+    for item in range(worker.id, count, worker.count):
+        row = row_of(item, chosen)
+        start, entries = level.offsets[row], level.offsets[row + 1] - level.offsets[row]
+        if entries > IN_COLUMN:
+            continue
+        for place in range(entries):
+            neighbour, label = level.neighbours[start + place], np.int64(NO_ENTRY)
+            if len(state.groups) == 0 or state.groups[neighbour] == state.groups[row]:
+                label = np.int64(state.labels[neighbour])
+            column[place * size + thread] = label
+        mine, own, end = np.int64(state.labels[row]), np.int64(0), thread
+        for place in range(entries):
+            label = np.int64(column[place * size + thread])
+            weight = weight_at(level, start + place)
+            if label == mine:
+                own += weight
+            elif label != NO_ENTRY:
+                at = thread
+                while at < end and np.int64(column[at]) != label:
+                    at += size
+                if at == end:
+                    column[at], column[totals + at] = label, 0
+                    end += size
+                column[totals + at] += weight
+        best, link, word, room = np.int64(NO_LABEL), np.int64(0), np.int64(-1), level.sizes[row]
+        for at in range(thread, end, size):
+            label, total = np.int64(column[at]), np.int64(column[totals + at])
+            if state.room[label] >= room:
+                offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+                if offered > word:
+                    best, link, word = label, total, offered
+        growth += note_rating(facts, row, own, best, link)
+    growth = inclusive_scan(growth, lane)
+    if lane == warp_size() - 1 and growth != 0:
+        fetch_add(growth_of_own, 0, growth)
+
+
+@each
+def _rate_in_table(item, chosen, level, state, memory, least, growth_of_own):
+    """Rate a row of more than ``least`` entries in its table; ``memory`` are the tables and the facts."""
+    (tables, facts), row = memory, row_of(item, chosen)
+    entries = level.offsets[row + 1] - level.offsets[row]
+    if entries <= least or entries > THREAD_ENTRIES:
+        return
+    own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
+    growth = note_rating(facts, row, own, best, link)
+    if growth != 0:
+        fetch_add(growth_of_own, 0, growth)
+
+
+@each
+def _mark(item, chosen, level, tables):
+    row = row_of(item, chosen)
+    tables.marks[row] = level.offsets[row + 1] - level.offsets[row] > THREAD_ENTRIES
+    tables.offers[row] = -1
+
+
+@each
+def _clear_entry(entry, level, tables):
+    if tables.marks[level.rows[entry]] != 0:
+        tables.keys[2 * entry] = tables.keys[2 * entry + 1] = NO_LABEL
+        tables.sums[2 * entry] = tables.sums[2 * entry + 1] = 0
+
+
+@each
+def _add_entry(entry, level, state, tables):
+    row = np.int64(level.rows[entry])
+    if tables.marks[row] != 0:
+        add_to_table(row, entry, level, state, tables)
+
+
+@each
+def _read_row(item, chosen, level, state, tables, facts, growth_of_own):
+    row = row_of(item, chosen)
+    if tables.marks[row] == 0:
+        return
+    own, best, link = strongest_in_table(row, level, state, tables)
+    growth = note_rating(facts, row, own, best, link)
+    if growth != 0:
+        fetch_add(growth_of_own, 0, growth)
+    tables.marks[row] = 0
+
+
+def rate_rows(rows, level, state, tables, facts, growth):
+    """Rate rows on a GPU; ``rows`` are their number and the array of the chosen ones."""
+    (count, chosen), least = rows, -1
+    if level.weights.dtype == np.int32:
+        rate_in_columns(rows, level, state, facts, growth)
+        least = IN_COLUMN
+    if tables.longest > least:
+        _rate_in_table(count, chosen, level, state, (tables, facts), least, growth)
+    if tables.longest > THREAD_ENTRIES:
+        _mark(count, chosen, level, tables)
+        _clear_entry(len(level.neighbours), level, tables)
+        _add_entry(len(level.neighbours), level, state, tables)
+        _read_row(count, chosen, level, state, tables, facts, growth)
 
 
 def tables_for(level, n_labels):
@@ -318,7 +328,7 @@ def tables_for(level, n_labels):
     if where == "cpu":
         kind, none = level.weights.dtype, _no_marks(where)
         capacity = (n_labels // IN_A_LINE + 2) * IN_A_LINE
-        if capacity * threads.count() * kind.itemsize <= MOST_BYTES:
+        if capacity * threads.count() * kind.itemsize <= TOTALS_BYTES:
             return Tables(
                 np.empty(0, np.int64), np.zeros(capacity * threads.count(), kind), capacity, 0, *none
             )
@@ -345,3 +355,44 @@ def no_tables(where):
 
 def _no_marks(where):
     return arrays.empty(0, np.int64, where), arrays.empty(0, np.int32, where)
+
+
+def no_connections(level):
+    """No connections, where rows are rated."""
+    where = arrays.device_of(level.offsets)
+    none = arrays.empty(0, np.int64, where)
+    return Connections(arrays.empty(0, level.weights.dtype, where), none, none)
+
+
+def connections_of(level, state, k):
+    """The connections to ``k`` parts, which are the labels of a state."""
+    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    if n * k > TOTALS_FOR_EACH_ENTRY * len(level.neighbours):
+        return no_connections(level)
+    totals = arrays.zeros(n * k, level.weights.dtype, where)
+    _add_row(n, level, state.labels, k, totals, width="warp")
+    ranked = np.array(sorted(range(k), key=lambda one: mix(one, state.salt)), np.int64)
+    return Connections(totals, *(arrays.move(one, where) for one in (np.argsort(ranked), ranked)))
+
+
+def rate(chosen, level, state, memory, facts):
+    """Rate vertices; return the growth of the totals to their own labels, (1,) int64, on the device.
+
+    ``chosen`` is an index array without repetitions, or ``None`` for all vertices; ``memory`` are the
+    connections and the tables.
+    """
+    where, (connections, tables) = arrays.device_of(level.offsets), memory
+    count = len(level.sizes) if chosen is None else len(chosen)
+    rows = count, arrays.empty(0, np.int64, where) if chosen is None else chosen
+    growth = arrays.zeros(1, np.int64, where)
+    if count == 0:
+        return growth
+    if where == "cpu":
+        n_workers = min(regions.workers(), -(-count // CHUNK))
+        shares = new_shares(n_workers)
+        rate_by_rows.with_workers(n_workers, rows, level, state, memory, facts, shares, growth)
+    elif len(connections.totals):
+        rate_by_totals(rows, level, state, connections, facts, growth)
+    else:
+        rate_rows(rows, level, state, tables, facts, growth)
+    return growth

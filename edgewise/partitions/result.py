@@ -1,7 +1,8 @@
-"""The result of partitioning: the part of each vertex, the cut, the balance, and what others read."""
+"""The result of partitioning: the part of each vertex, the cut, the balance, and files of parts."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,12 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument
+from edgewise.errors import FileError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.index_type import as_labels
 from edgewise.ingest.representation import take_origin
 from edgewise.partitions.input import count_above, vertex_weights_of
-from edgewise.partitions.loads import imbalance_of
+from edgewise.partitions.levels import imbalance_of
 from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from edgewise.partitions.check import Measures
     from edgewise.partitions.transactional import Transactions
+
+#: Names of files with one part a line.
+PLAIN = re.compile(r"\.part(\.\d+)?$")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +161,6 @@ class Partition(Result):
             The suffix is unknown, or the file cannot be written.
         """
         from edgewise.files.atomic_write import atomic_write
-        from edgewise.partitions.plain import is_plain
 
         if not is_plain(str(path)):
             super().write(path)
@@ -209,3 +212,37 @@ class Partition(Result):
         from edgewise.partitions.check import verify
 
         verify(graph, self)
+
+
+def is_plain(path) -> bool:
+    """Whether a file of this name has one part a line."""
+    return isinstance(path, str) and PLAIN.search(path) is not None
+
+
+def read_numbers(path, count, *, whole):
+    """Read a file of ``count`` parts or shares, as gpmetis has them: (count,) int64 or float64 array.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, a line is no number, or there are more or fewer lines.
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().split("\n")
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror}; name another file") from error
+    while lines and not lines[-1].strip():
+        lines.pop()
+    numbers = np.empty(len(lines), np.int64 if whole else np.float64)
+    for number, line in enumerate(lines):
+        try:
+            numbers[number] = int(line) if whole else float(line)
+        except (ValueError, OverflowError):
+            wanted = "a whole number" if whole else "a number"
+            raise FileError(
+                path, f"{line.strip()[:40]!r} is not {wanted}; give one a line", number + 1
+            ) from None
+    if len(lines) != count:
+        raise FileError(path, f"has {len(lines)} numbers, one a line; {count} are needed")
+    return numbers

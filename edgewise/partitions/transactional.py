@@ -1,28 +1,50 @@
 """The multilevel partitioner of Manoochehri (2017), chapter 4, whose threads share data by transactions.
 
 The thesis describes it and estimates its cost; it has no program and no cut.  Vertices are matched by
-transactions (:mod:`~edgewise.partitions.matching`) and contracted by sorting
-(:mod:`~edgewise.partitions.sorted_contraction`) until the graph is small.  That graph is divided on the CPU,
-here by :mod:`~edgewise.partitions.initial`.  The partition is carried back, and its vertices are moved by
-transactions (:mod:`~edgewise.partitions.gain_ranges`).
+transactions until the graph is small.  That graph is divided on the CPU, here by
+:mod:`~edgewise.partitions.initial`.  The partition is carried back, and its vertices are moved by
+transactions (:mod:`~edgewise.partitions.gain_ranges`).  The thesis contracts pairs by sorting the rows; here
+that is done as for clusters (:mod:`~edgewise.partitions.coarsen.contraction`), which gives the same graphs.
+
+In the matching every vertex and its heaviest neighbour try to become a pair.  A round has the phases of the
+thesis:
+
+* *Candidates.*  The 32 threads of a warp take 32 vertices and divide all of their entries (*warp
+  segmentation*).  They reduce the entries of each vertex to the heaviest edge to a vertex without a mate.
+* *Transactions.*  Every vertex with a candidate runs a transaction on two words, the mates of both.  If both
+  are still free, they become a pair; otherwise the vertex stays single in this round.
+
+The thesis has one round for each graph of the hierarchy, in which a star loses one leaf.  Here there are a
+few, and a pair is at most as heavy as a vertex of the coarsest graph should be.  Among equal weights the
+largest random number of an edge decides, so that a vertex and its candidate often want each other.
 
 It is kept to compare with.  Only moves that make the cut smaller are made, so it ends in the first local
 minimum, and a matching hardly shrinks graphs with hubs.  With several threads the pairs and the moves depend
 on the order of the transactions, so two calls may return different parts; the balance always holds.
 
 S. Manoochehri, "Efficient Transactional-Memory-based Implementation of Morph Algorithms on GPU" (2017),
-chapter 4.
+chapter 4; G. Karypis and V. Kumar, "A fast and high quality multilevel scheme for partitioning irregular
+graphs" (SIAM Journal on Scientific Computing 20, 1998), for heavy-edge matching.
 """
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from edgewise.device import arrays, each
+import numpy as np
+
+from edgewise.device import arrays, device, fetch_max, parallel_region
+from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
+from edgewise.partitions.coarsen import coarsen
 from edgewise.partitions.gain_ranges import refine_by_ranges
-from edgewise.partitions.levels import moved
-from edgewise.partitions.matching import match, number_pairs
-from edgewise.partitions.multilevel import LEAST_ON_GPU, LEAST_SHRINK, first_partition
-from edgewise.partitions.sorted_contraction import contract_by_sorting
+from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.partitions.multilevel import first_partition, refine_all
+from edgewise.primitives.mixing import MASK, mix, unmix
+from edgewise.transactions import TransactionalMemory, read, write
+
+#: No candidate.
+NOTHING = -1
+#: Largest number of rounds of matching for each level.
+ROUNDS = 4
 
 
 class Counts(NamedTuple):
@@ -134,31 +156,79 @@ def _sum(counts, done):
     return Counts(commits, aborts, seconds)
 
 
-def coarsen_by_matching(level, k, how, record):
-    """The hierarchy of a level: pairs of a level and the clusters of it in the next one, the finest first."""
-    hierarchy: list[tuple] = []
-    target = max(how.coarsest, how.coarsest_for_each * k)
-    heaviest = max(2, 2 * int(level.sizes.sum()) // max(target, k))
-    while True:
-        n = len(level.sizes)
-        if n < LEAST_ON_GPU:
-            level = moved(level, "cpu")
-        if n <= target:
-            break
-        done: list[Any] = []
-        mates = match(level, heaviest, how._replace(seed=how.seed + len(hierarchy)), done)
-        record.add_matching(level, done)
-        clusters, n_clusters = number_pairs(mates)
-        if n_clusters > LEAST_SHRINK * n:
-            break
-        hierarchy.append((level, clusters))
-        level = contract_by_sorting(level, mates, clusters, n_clusters)
-    return [*hierarchy, (level, None)]
+class Rule(NamedTuple):
+    """Which edges may join two vertices, and which comes first."""
+
+    heaviest: int  # largest weight of a pair
+    salt: int  # of the random numbers of edges of equal weight
+    shift: int  # lower bits of a weight that are left out when weights are compared
 
 
-@each
-def _carry_back(vertex, clusters, coarse, part):
-    part[vertex] = coarse[clusters[vertex]]
+@device
+def offer(entry, row, level, mates, rule):
+    """What an entry is worth to a row: its weight, then a random number; NOTHING if it may not be taken.
+
+    The number is the same in the rows of both ends, and each end finds the other from it.
+    """
+    other = np.int64(level.neighbours[entry])
+    if np.int64(mates[row]) != row or np.int64(mates[other]) != other:
+        return np.int64(NOTHING)
+    if level.sizes[row] + level.sizes[other] > rule.heaviest:
+        return np.int64(NOTHING)
+    number = mix(row, rule.salt) ^ mix(other, rule.salt)
+    return ((weight_at(level, entry) >> rule.shift) << 32) | number
+
+
+@parallel_region
+def find_candidates(worker, level, mates, rule, best):
+    """Raise ``best`` of each vertex to the largest offer of its entries."""
+    lanes, n = np.int64(warp_size()), np.int64(len(best))
+    lane = worker.id % lanes
+    for first in range(worker.id // lanes * lanes, n, worker.count // lanes * lanes):
+        mine = min(first + lane, n - 1)
+        end = level.offsets[mine + 1]
+        begin = shuffle(level.offsets[mine], 0)
+        last = shuffle(end, lanes - 1)
+        for base in range(begin, last, lanes):
+            entry = base + lane
+            segment = np.int64(find_segment(entry, end, lanes))
+            row, word = min(first + segment, n - 1), np.int64(NOTHING)
+            if entry < last:
+                word = offer(entry, row, level, mates, rule)
+            least, is_first = segment_min(-word, segment, lane, lanes)
+            if is_first and -least > best[row]:
+                fetch_max(best, row, -least)
+
+
+def pair(tx, number, vertices, best, salt):
+    """Transaction: make a vertex and its candidate each other's mates, unless one of them has another."""
+    vertex = np.int64(vertices[number])
+    other = unmix((best[vertex] & MASK) ^ mix(vertex, salt), salt)
+    if np.int64(read(tx, vertex)) == vertex and np.int64(read(tx, other)) == other:
+        write(tx, vertex, other)
+        write(tx, other, vertex)
+
+
+def match(level, heaviest, how, done):
+    """The mate of each vertex, itself if it is single: (n,) index array.
+
+    ``how`` are the settings; the statistics of the transactions are added to the list ``done``.
+    """
+    where, n, kind = arrays.device_of(level.offsets), len(level.sizes), level.neighbours.dtype
+    xp = arrays.namespace(where)
+    mates = arrays.move(xp.arange(n, dtype=kind), where)
+    memory = TransactionalMemory(mates, log=2)
+    for turn in range(ROUNDS):
+        rule = Rule(heaviest, salt_of(how.seed, turn), how.shift)
+        best = arrays.full(n, NOTHING, np.int64, where)
+        find_candidates(level, mates, rule, best)
+        vertices = arrays.move(xp.flatnonzero(best != NOTHING), where)
+        if not len(vertices):
+            break
+        done.append(memory.run(pair, len(vertices), vertices, best, rule.salt))
+        if len(vertices) < how.matched * n:
+            break
+    return mates
 
 
 def transactional(level, limits, targets, how, start=None, record=None):
@@ -167,19 +237,25 @@ def transactional(level, limits, targets, how, start=None, record=None):
     A partition to improve is refined as it is.  ``record`` is a :class:`Record`.
     """
     record = Record() if record is None else record
-    where, excess = arrays.device_of(level.offsets), 0
+
+    def match_level(level, heaviest, groups, settings):
+        done: list = []
+        mates = match(level, heaviest, settings, done)
+        record.add_matching(level, done)
+        xp, where = arrays.namespace(mates), arrays.device_of(mates)
+        numbers = arrays.move(xp.arange(len(mates), dtype=mates.dtype), where)
+        return arrays.move(xp.minimum(numbers, mates), where)
+
+    def refine_level(level, part, limits, settings, cut):
+        done: list = []
+        found = refine_by_ranges(level, part, limits, how, cut, done)
+        record.add_moves(level, done)
+        return found
+
     if start is None:
-        hierarchy = coarsen_by_matching(level, len(limits), how, record)
-        part, cut = first_partition(moved(hierarchy[-1][0], "cpu"), limits, targets, how)
+        hierarchy, _ = coarsen(level, len(limits), int(level.sizes.sum()), how, group=match_level)
+        part, cut = first_partition(hierarchy[-1][0], limits, targets, how)
     else:
         (part, cut), hierarchy = start, [(level, None)]
-    for one, clusters in reversed(hierarchy):
-        there = arrays.device_of(one.offsets)
-        done: list = []
-        part = arrays.move(part, there)
-        if clusters is not None:
-            coarse, part = part, arrays.empty(len(clusters), part.dtype, there)
-            _carry_back(len(clusters), clusters, coarse, part)
-        part, cut, excess = refine_by_ranges(one, part, arrays.move(limits, there), how, cut, done)
-        record.add_moves(one, done)
-    return arrays.move(part, where), cut, excess
+    part, cut, excess = refine_all(hierarchy, part, limits, how, cut, refine_level)
+    return arrays.move(part, arrays.device_of(level.offsets)), cut, excess

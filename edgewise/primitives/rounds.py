@@ -45,9 +45,9 @@ def words(record) -> int:
     return len(record._fields) * APART
 
 
-def places(record, first=0):
-    """Places of the counters of a record, of which the first is at ``first``."""
-    return record(*range(first, first + words(record), APART))
+def places(record, first=0, apart=APART):
+    """Places of the counters of a record, of which the first is at ``first``, and so many words apart."""
+    return record(*range(first, first + len(record._fields) * apart, apart))
 
 
 @device

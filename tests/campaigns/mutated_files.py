@@ -176,7 +176,7 @@ def as_records(path, given):
 
 def as_parts(path, given):
     import edgewise as ew
-    from edgewise.partitions.plain import read_numbers
+    from edgewise.partitions.result import read_numbers
 
     graph = ew.read(given / "grid.graph")
     ew.evaluate_partition(graph, read_numbers(str(path), graph.n_vertices, whole=True))

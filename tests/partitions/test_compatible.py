@@ -9,7 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError
 from edgewise.partitions import PRESETS
-from edgewise.partitions.heavy import limits_of
+from edgewise.partitions.balance import limits_of
 from edgewise.partitions.metis_options import (
     AS_IT_IS,
     HONOURED,

@@ -1,12 +1,13 @@
 """Partitions on a GPU are those on the CPU, bit for bit."""
 
-from importlib import import_module
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.partitions import partition
+from edgewise import tuning
+from edgewise.partitions import PRESETS, partition
 
 pytestmark = pytest.mark.gpu
 
@@ -21,9 +22,10 @@ def graphs():
 @pytest.mark.parametrize("preset", ["default", "strong"])
 @pytest.mark.parametrize("k", [2, 9])
 def test_parts_are_those_of_the_cpu(monkeypatch, k, preset):
-    driver = import_module("edgewise.partitions.multilevel")
-    monkeypatch.setattr(driver, "LEAST_ON_GPU", 0)
-    monkeypatch.setattr(driver, "MOST_STARTS", 8)  # the seventh is by matching
+    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, partitions_level=0))
+    monkeypatch.setitem(
+        PRESETS, preset, PRESETS[preset]._replace(most_starts=8)
+    )  # the seventh is by matching
     for graph, sizes in graphs():
         how = {"preset": preset, "vertex_weights": sizes}
         there, here = (partition(graph.to(device), k, **how).on_host() for device in ("cuda", "cpu"))

@@ -5,15 +5,14 @@ import pytest
 
 from edgewise.device import BlockWorker, parallel_region
 from edgewise.device.warps import warp_size
-from edgewise.partitions import eviction, gpu_ratings
-from edgewise.partitions.balance import new_room
-from edgewise.partitions.eviction import Ranking, _choose_digit, cost_step, find_least_step
-from edgewise.partitions.facts import new_facts
-from edgewise.partitions.rate import rate
-from edgewise.partitions.ratings import Labels, tables_for
+from edgewise.partitions import ratings
+from edgewise.partitions.rating import Labels, new_facts
+from edgewise.partitions.ratings import rate
+from edgewise.partitions.refine import rebalance
+from edgewise.partitions.refine.rebalance import Ranking, _choose_digit, cost_step, find_least_step, new_room
 from edgewise.partitions.row_shares import is_long, team_of
 from tests import lockstep
-from tests.partitions.test_phases import dense, hubs, wheel
+from tests.partitions.test_phases import dense, hubs, memory_for, wheel
 
 
 @parallel_region
@@ -34,7 +33,7 @@ def take_rows(worker, taken):
 def test_lanes_choose_a_digit(width):
     draw, parts = np.random.default_rng(width), 5
     space = new_room(parts, "cpu")
-    how = Ranking(0, -1, 0, 1, 3, eviction.digit_bits_of(parts), 0)
+    how = Ranking(0, -1, 0, 1, 3, rebalance.digit_bits_of(parts), 0)
     bins = space.bins.reshape(parts, -1)
     bins[:, : 1 << width] = draw.integers(0, 9, (parts, 1 << width))
     sums = bins.cumsum(axis=1)[:, : 1 << width]
@@ -58,17 +57,17 @@ def test_threads_of_a_block_rate_in_columns(make):
     labels, groups = draw.integers(0, 6, n).astype(np.uint32), draw.integers(0, 2, n).astype(np.uint32)
     state = Labels(labels, np.array([9, 9, 2, 9, 1, 9]), groups, 77, 0)
     chosen, wanted, found = np.arange(0, n, 2), new_facts(level), new_facts(level)
-    short = chosen[np.diff(level.offsets)[chosen] <= gpu_ratings.IN_COLUMN]
-    expected, growth = rate(short, level, state, tables_for(level, 6), wanted), np.zeros(1, np.int64)
-    words = 2 * gpu_ratings.IN_COLUMN * lockstep.LANES
+    short = chosen[np.diff(level.offsets)[chosen] <= ratings.IN_COLUMN]
+    expected, growth = rate(short, level, state, memory_for(level, 6), wanted), np.zeros(1, np.int64)
+    words = 2 * ratings.IN_COLUMN * lockstep.LANES
     rows = len(chosen), chosen
-    lockstep.run(gpu_ratings.rate_in_columns, rows, level, state, found, growth, words=words)
+    lockstep.run(ratings.rate_in_columns, rows, level, state, found, growth, words=words)
     assert found.tolist() == wanted.tolist() and growth.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("make", [hubs, wheel])
 def test_lanes_find_the_least_step(make):
-    level, least = make(), np.full(1, eviction.STEPS)
+    level, least = make(), np.full(1, rebalance.STEPS)
     lockstep.run_rows(find_least_step, len(level.sizes), level, least)
     weights = level.weights if len(level.weights) else np.ones(len(level.neighbours), np.int64)
     rows = zip(level.offsets[:-1], level.offsets[1:], level.sizes)

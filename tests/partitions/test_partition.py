@@ -1,7 +1,7 @@
 """Parts are balanced and not empty, the cut is what it says, and one seed gives the same parts everywhere."""
 
 import warnings
-from importlib import import_module
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.device import threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, VerificationError
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.interpreter]
 @pytest.fixture
 def small_levels(monkeypatch):
     """Settings with which graphs of few vertices have several levels, also on a GPU."""
-    monkeypatch.setattr(import_module("edgewise.partitions.multilevel"), "LEAST_ON_GPU", 0)
+    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, partitions_level=0))
     small = {"coarsest": 12, "coarsest_for_each": 3, "smallest": 10, "tries": 2, "patience": 3}
     for name, how in PRESETS.items():
         sizes = {"branch": min(how.branch, 60), "small": min(how.small, 1500)}

@@ -9,22 +9,19 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
-from edgewise.partitions import eviction, facts, ratings, refine, row_shares
 from edgewise.partitions import input as inputs
-from edgewise.partitions.balance import rank_all, ranking_of, rebalance_strongly
-from edgewise.partitions.cluster import cluster
-from edgewise.partitions.contract import contract
-from edgewise.partitions.eviction import cost_step, part_and_key, vertex_of
-from edgewise.partitions.facts import BEST, LINK, OWN, WORDS, new_facts
+from edgewise.partitions import rating, ratings, refine, row_shares
+from edgewise.partitions.coarsen.clustering import cluster
+from edgewise.partitions.coarsen.contraction import contract
+from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import Level, moved, with_rows
 from edgewise.partitions.presets import Settings
-from edgewise.partitions.progress import IS_FREE, LOOKS_AT_ALL, UNBALANCED, WORDS_OF_PROGRESS, Rule
-from edgewise.partitions.rate import rate
-from edgewise.partitions.ratings import NO_LABEL, Labels, tables_for
-from edgewise.partitions.refine import Refinement
-from edgewise.partitions.search import AMPLE, LISTED
-from edgewise.partitions.two_hop import match_pairs
+from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, Labels, new_facts
+from edgewise.partitions.ratings import no_connections, rate, tables_for
+from edgewise.partitions.refine import Refinement, rebalance
+from edgewise.partitions.refine.rebalance import cost_step, part_and_key, rank_all, ranking_of, vertex_of
+from edgewise.partitions.refine.state import AMPLE, AT, COUNT, Rule
 from edgewise.primitives.mixing import mix, unmix
 from tests import jitter
 
@@ -62,6 +59,11 @@ def wheel():
     return level_of(graph, np.arange(76) % 3 + 1)
 
 
+def memory_for(level, n_labels):
+    """Memory to rate rows without totals to each part."""
+    return no_connections(level), tables_for(level, n_labels)
+
+
 def edges(level):
     """Weight of each pair of neighbours, by a dictionary."""
     rows = np.repeat(np.arange(len(level.sizes)), np.diff(level.offsets)).tolist()
@@ -79,7 +81,7 @@ def test_ratings(make):
     there = with_rows(moved(level, DEVICE))
     state = Labels(*(arrays.move(one, DEVICE) for one in (labels, room, groups)), 77, 0)
     found, chosen = new_facts(there), np.array([0, 3, 4, 7, 9, 12, n - 1])
-    growth = rate(arrays.move(chosen, DEVICE), there, state, tables_for(there, 6), found)
+    growth = rate(arrays.move(chosen, DEVICE), there, state, memory_for(there, 6), found)
     own, best, link = (one.tolist() for one in ratings_in(found))
     pairs = edges(level).items()
     for row in range(n):
@@ -105,7 +107,7 @@ def test_clusters_and_contraction():
     how = Settings(rounds=2, sub_rounds=2)
     there = with_rows(moved(level, DEVICE))
     none = arrays.empty(0, np.uint32, DEVICE)
-    labels = cluster(there, tables_for(there, 16), 6, none, how)
+    labels = cluster(there, 6, none, how)
     coarse, clusters = contract(there, labels)
     labels, clusters = arrays.move(labels, "cpu"), arrays.move(clusters, "cpu").tolist()
     coarse = moved(coarse, "cpu")
@@ -126,7 +128,7 @@ def test_single_vertices_are_joined():
     n = 60
     graph = ew.Graph.from_edges(np.zeros(29, int), np.arange(1, 30), n_vertices=n)
     level = level_of(graph)
-    labels = cluster(level, tables_for(level, n), 5, np.empty(0, np.uint32), Settings())
+    labels = cluster(level, 5, np.empty(0, np.uint32), Settings())
     sizes = np.bincount(labels)
     assert sizes.max() == 5 and np.count_nonzero(sizes) <= 14
 
@@ -137,7 +139,7 @@ def test_isolated_vertices_stay_in_their_groups():
     graph = ew.Graph.from_edges(np.arange(10), np.arange(10, 20), n_vertices=n)
     groups = (np.arange(n) % 7).astype(np.uint32)
     level = level_of(graph)
-    labels = cluster(level, tables_for(level, n), 5, groups, Settings())
+    labels = cluster(level, 5, groups, Settings())
     sizes = np.bincount(labels)
     assert sizes.max() == 5 and (groups[labels] == groups).all()
 
@@ -281,17 +283,17 @@ def test_ratings_follow_the_moves(make, k, has_totals):
     part, limits = draw.integers(0, 4, n).astype(np.uint32), np.full(k, 9 if n == 16 else 50)
     how = Settings(seed=3)
     job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), how)
-    assert len(job.connections.totals) == n * k * has_totals
+    assert len(job.memory.connections.totals) == n * k * has_totals
     for _ in range(3):
         move_once(job)
-        assert job.own == cut_of_rows(level, arrays.move(job.search.part, "cpu"))
+        assert job.progress[AT.own_total] == cut_of_rows(level, arrays.move(job.memory.search.part, "cpu"))
         fresh = new_facts(there)
-        rate(None, there, job.labels, tables_for(there, k), fresh)
-        for kept, found in zip(ratings_in(job.facts), ratings_in(fresh)):
+        rate(None, there, job.labels, memory_for(there, k), fresh)
+        for kept, found in zip(ratings_in(job.memory.facts), ratings_in(fresh)):
             assert kept.tolist() == found.tolist()
-        loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=k)
-        assert arrays.move(job.search.loads, "cpu").tolist() == loads.tolist()
-        assert job.excess == (loads - limits).max()
+        loads = np.bincount(arrays.move(job.memory.search.part, "cpu"), level.sizes, minlength=k)
+        assert arrays.move(job.memory.search.loads, "cpu").tolist() == loads.tolist()
+        assert job.progress[AT.excess] == (loads - limits).max()
         check_lists(job, fresh)
 
 
@@ -302,16 +304,16 @@ def test_a_rebalance_keeps_the_lists():
     there = with_rows(moved(level, DEVICE))
     part, limits = (np.arange(76) // 40).astype(np.uint32), np.full(2, 77)
     job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), Settings(seed=3))
-    assert job.excess > 0
+    assert job.progress[AT.excess] > 0
     for is_strong in (False, False, True):
         move_once(job)
-        rebalance_strongly(job) if is_strong else repair_once(job)
+        job.rebalance_strongly() if is_strong else repair_once(job)
         fresh = new_facts(there)
-        rate(None, there, job.labels, tables_for(there, 2), fresh)
-        assert job.own == int(ratings_in(fresh)[0].sum())
+        rate(None, there, job.labels, memory_for(there, 2), fresh)
+        assert job.progress[AT.own_total] == int(ratings_in(fresh)[0].sum())
         check_lists(job, fresh)
-        loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=2)
-        assert job.excess == (loads - limits).max()
+        loads = np.bincount(arrays.move(job.memory.search.part, "cpu"), level.sizes, minlength=2)
+        assert job.progress[AT.excess] == (loads - limits).max()
 
 
 @simulator
@@ -323,16 +325,16 @@ def test_light_parts_give_no_vertices():
     for most, givers in ((2 * total // 3 - loads[2] - 1, {0, 1}), (2 * total // 3 - loads[2], {0, 1, 2})):
         here, limits = arrays.move(part, DEVICE), arrays.move(np.full(3, most), DEVICE)
         job = Refinement(with_rows(moved(level, DEVICE)), here, limits, Settings())
-        assert set(arrays.move(job.search.least, "cpu").tolist()) == {loads[2] + (len(givers) == 2)}
+        assert set(arrays.move(job.memory.search.least, "cpu").tolist()) == {loads[2] + (len(givers) == 2)}
         move_once(job)
-        now = arrays.move(job.search.part, "cpu")
+        now = arrays.move(job.memory.search.part, "cpu")
         assert set(part[now != part].tolist()) == givers
 
 
 def ratings_in(words):
     """Totals to the own labels, strongest labels, and totals to these, on the host."""
     words = arrays.move(words, "cpu").reshape(-1, WORDS)
-    return words[:, OWN], words[:, BEST], words[:, LINK]
+    return words[:, FACT.own], words[:, FACT.best], words[:, FACT.link]
 
 
 def check_lists(job, fresh):
@@ -340,7 +342,8 @@ def check_lists(job, fresh):
     own, best, link = ratings_in(fresh)
     active = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
     border = (best != NO_LABEL) | (own == 0)
-    lists = (active, job.search.active[: job.n_active]), (border, job.search.border[: job.n_border])
+    search, n_border = job.memory.search, job.progress[AT.n_border]
+    lists = (active, job.memory.active[: job.progress[AT.n_active]]), (border, search.border[:n_border])
     for belongs, listed in lists:
         listed = arrays.move(listed, "cpu").tolist()
         assert len(set(listed)) == len(listed)
@@ -356,7 +359,7 @@ def cut_of_rows(level, part):
 @simulator
 def test_those_that_cost_least_leave(monkeypatch, bits):
     """The last key that leaves each part is that of a sort, whatever the digits are."""
-    monkeypatch.setattr(eviction, "DIGIT_BITS", bits)
+    monkeypatch.setattr(rebalance, "DIGIT_BITS", bits)
     level = level_of(ew.generate.grid(20, 15), np.arange(300) % 7 + 1)
     part = np.minimum(np.arange(300) // 90, 3).astype(np.uint32)
     loads = np.bincount(part, level.sizes)
@@ -368,9 +371,9 @@ def test_those_that_cost_least_leave(monkeypatch, bits):
         Settings(),
     )
     how = ranking_of(job.level, 4, job.items)
-    memory = job.facts, job.aside, job.search, job.connections, job.tables
-    rank_all(job.level, job.labels, memory, job.space, how)
-    listed = arrays.move(job.search.net, "cpu")[: int(job.search.counters[LISTED])]
+    rank_all(job.level, job.labels, job.memory, job.space, how)
+    search = job.memory.search
+    listed = arrays.move(search.net, "cpu")[: int(search.counters[COUNT.listed])]
     last, (parts, keys) = arrays.move(job.space.last, "cpu"), part_and_key(listed, how)
     for one in (0, 1, 3):
         order = np.sort(keys[parts == one])
@@ -384,8 +387,8 @@ def test_ratings_with_little_memory(monkeypatch):
     """With hash tables, and with one worker to contract, the partition is that of totals for each label."""
     graph = ew.generate.delaunay(2200, seed=1)
     expected = ew.partition(graph, 7, seed=3)
-    for module in ("ratings", "contract"):
-        monkeypatch.setattr(sys.modules[f"edgewise.partitions.{module}"], "MOST_BYTES", 0)
+    for module in ("ratings", "coarsen.contraction"):
+        monkeypatch.setattr(sys.modules[f"edgewise.partitions.{module}"], "TOTALS_BYTES", 0)
     found = ew.partition(graph, 7, seed=3)
     assert found.edge_cut == expected.edge_cut
     assert (found.parts == expected.parts).all()
@@ -399,7 +402,7 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
     part, limits = (np.arange(76) // 26).astype(np.uint32), np.full(3, 60)
     found = []
     for most in (2**25, 75):
-        monkeypatch.setattr(facts, "MOST_NARROW", most)
+        monkeypatch.setattr(rating, "NARROW_VERTICES", most)
         found.append(refined(level, part, limits))
     assert new_facts(level).dtype == np.int64
     assert new_facts(level._replace(weights=level.weights.astype(np.int64))).dtype == np.int64
@@ -414,7 +417,7 @@ def test_iterations_in_one_region_are_those_one_by_one(monkeypatch):
     for parts, limit in cases[: 1 if SIMULATED else 3]:  # one takes the simulator a quarter of a minute
         part, limits = (np.arange(76) % parts).astype(np.uint32), np.full(parts, limit)
         for most in (256, 1, 3):
-            monkeypatch.setattr(refine, "MOST_STEPS", most)
+            monkeypatch.setattr(refine, "REGION_STEPS", most)
             found.append(refined(level, part, limits))
         assert found[-1] == found[-2] == found[-3]
         part, cut, _ = found[-1]
@@ -456,21 +459,28 @@ def cut_between(level, part):
 
 def move_once(job):
     """One free iteration."""
-    progress = np.zeros(WORDS_OF_PROGRESS, np.int64)
-    progress[UNBALANCED] = 1
-    assert len(job.run(progress, Rule(0, 1, 1000, 2, AMPLE, 250, job.items, 1))) == 1
-    assert progress[IS_FREE] == 1
+    begin_search(job, Rule(0, 1, 1000, 2, AMPLE, 250, job.items, 1))
+    job.progress[AT.unbalanced] = 1
+    assert len(job.run()) == 1
+    assert job.progress[AT.is_free] == 1
 
 
 def repair_once(job):
     """One weak iteration for the balance; the number of moves."""
-    progress = np.zeros(WORDS_OF_PROGRESS, np.int64)
-    rule = job.prepare_repair(Rule(0, 9, 1000, 0, 0, 250, job.items, 1))
-    ends = job.run(progress, rule).tolist()
-    if progress[LOOKS_AT_ALL]:
+    begin_search(job, Rule(0, 9, 1000, 0, 0, 250, job.items, 1))
+    job.prepare_repair()
+    ends = job.run().tolist()
+    if job.progress[AT.looks_at_all]:
         assert ends == []
-        ends = job.run(progress, rule).tolist()
+        ends = job.run().tolist()
     return ends[0]
+
+
+def begin_search(job, rule):
+    """Begin a search by a rule from the state that there is."""
+    search = (AT.fruitless, AT.unbalanced, AT.repairs, AT.is_done, AT.is_strong, AT.looks_at_all)
+    job.progress[[*search, AT.best_cut, AT.best_excess]] = 0
+    job.rule = rule
 
 
 def test_parts_do_not_depend_on_the_type_of_the_weights(monkeypatch):

@@ -5,19 +5,17 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import lanes, launch, loop, regions
-from edgewise.partitions import connections, gpu_ratings
-from edgewise.partitions.balance import rebalance_strongly
+from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.presets import Settings
+from edgewise.partitions.ratings import rate_by_totals, rate_in_columns
 from edgewise.partitions.refine import Refinement
-from edgewise.partitions.two_hop import match_pairs
 from tests.partitions.test_phases import level_of, move_once, repair_once
 
 pytestmark = pytest.mark.ptx
 #: What only the CPU runs.
 ON_THE_HOST = {
-    "edgewise.partitions.cluster_rounds.run_rounds",
+    "edgewise.partitions.coarsen.clustering.run_rounds",
     "edgewise.partitions.ratings.rate_by_rows",
-    "edgewise.partitions.connections._read_rows",
 }
 
 
@@ -48,17 +46,17 @@ def test_compiles_for_gpus(monkeypatch):
     job = Refinement(
         level_of(ew.generate.grid(6, 6)), (np.arange(36) // 30).astype(np.uint32), np.full(2, 20), Settings()
     )
-    moves = repair_once(job), rebalance_strongly(job), move_once(job)
+    moves = repair_once(job), job.rebalance_strongly(), move_once(job)
     assert moves[0] > 0
     match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
     growth = np.zeros(1, np.int64)
-    rows, barrier = (36, job.search.listed), np.zeros(regions.BARRIER, np.int32)
-    given = barrier, rows, job.level, job.labels, job.facts, growth
-    seen["rate_in_columns"] = gpu_ratings.rate_in_columns.cuda, given
-    given = barrier, *rows, job.level, job.labels, (job.connections, job.facts), growth
-    seen["_read_rows_on_gpu"] = connections._read_rows_on_gpu.cuda, given
+    rows, barrier = (36, job.memory.search.listed), np.zeros(regions.BARRIER, np.int32)
+    given = barrier, rows, job.level, job.labels, job.memory.facts, growth
+    seen["rate_in_columns"] = rate_in_columns.cuda, given
+    given = barrier, rows, job.level, job.labels, job.memory.connections, job.memory.facts, growth
+    seen["rate_by_totals"] = rate_by_totals.cuda, given
     assert len(seen) > 12
     for name, (kernel, arguments) in seen.items():
-        if "edgewise.partitions" in name or name in ("_read_rows_on_gpu", "rate_in_columns"):
+        if "edgewise.partitions" in name or name in ("rate_by_totals", "rate_in_columns"):
             text = kernel.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))
             assert launch.entry_name(text), name

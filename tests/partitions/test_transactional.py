@@ -10,13 +10,12 @@ from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from edgewise.partitions import PRESETS, gain_ranges, partition
-from edgewise.partitions.contract import contract
-from edgewise.partitions.facts import LINK, OWN, WORDS
 from edgewise.partitions.gain_ranges import refine_by_ranges
 from edgewise.partitions.levels import Level, moved, with_rows
-from edgewise.partitions.matching import match, number_pairs
 from edgewise.partitions.presets import Settings
-from edgewise.partitions.sorted_contraction import contract_by_sorting
+from edgewise.partitions.rating import FACT, WORDS
+from edgewise.partitions.refine.state import AT
+from edgewise.partitions.transactional import match
 from tests import jitter
 from tests.zoo import ZOO
 
@@ -53,24 +52,16 @@ def edges(level):
 
 
 @simulator
-def test_pairs_and_their_contraction():
+def test_pairs():
     level = hubs(4)
     there, done = with_rows(moved(level, DEVICE)), []
     mates = match(there, 4, Settings(), done)
-    clusters, n_clusters = number_pairs(mates)
     pairs = arrays.move(mates, "cpu").tolist()
     assert all(pairs[pairs[vertex]] == vertex for vertex in range(16))
     joined = [(one, other) for one, other in enumerate(pairs) if one < other]
-    assert joined and n_clusters == 16 - len(joined)
+    assert joined
     assert all(pair in edges(level) and level.sizes[list(pair)].sum() <= 4 for pair in joined)
     assert sum(one.commits for one in done) >= len(joined)
-    numbers = arrays.move(clusters, "cpu").tolist()
-    assert [numbers.index(one) for one in range(n_clusters)] == sorted(set(map(min, enumerate(pairs))))
-    found = moved(contract_by_sorting(there, mates, clusters, n_clusters), "cpu")
-    labels = np.minimum(np.arange(16), pairs).astype(np.uint32)
-    wanted, _ = contract(level, labels)
-    assert found.sizes.tolist() == wanted.sizes.tolist()
-    assert found.offsets.tolist() == wanted.offsets.tolist() and edges(found) == edges(wanted)
 
 
 def test_heavy_edges_are_matched():
@@ -185,12 +176,12 @@ def test_neighbours_do_not_move_together():
     part = (np.arange(512) * 7 % k).astype(np.uint32)
     for seed in range(5):
         job = gain_ranges.Refinement(level, part, np.full(k, 10**6), Settings(seed=seed))
-        words = job.facts.reshape(-1, WORDS)
-        gains = words[:, LINK] - words[:, OWN]
-        before = job.own
+        words = job.memory.facts.reshape(-1, WORDS)
+        gains = words[:, FACT.link] - words[:, FACT.own]
+        before = job.progress[AT.own_total]
         count = gain_ranges.Stages(job, []).move_range(1)
-        has_moved = np.flatnonzero(job.search.part != part)
+        has_moved = np.flatnonzero(job.memory.search.part != part)
         assert 0 < count == len(has_moved)
-        assert (job.own - before) // 2 == gains[has_moved].sum()
+        assert (job.progress[AT.own_total] - before) // 2 == gains[has_moved].sum()
         marks = np.isin(np.repeat(np.arange(512), np.diff(level.offsets)), has_moved)
         assert not (marks & np.isin(level.neighbours, has_moved)).any()

@@ -4,23 +4,21 @@ import numpy as np
 import pytest
 
 from edgewise.device import launch
-from edgewise.partitions import gain_ranges, matching, sorted_contraction
+from edgewise.partitions import gain_ranges, transactional
 from edgewise.partitions.levels import Level
-from edgewise.partitions.refine import Search
+from edgewise.partitions.refine.state import Search
 from edgewise.transactions import PROTOCOLS, runner
 from edgewise.transactions.transaction import Memory
 
 pytestmark = pytest.mark.ptx
 SHORTS, INTS, LONGS = np.zeros(4, np.uint32), np.zeros(4, np.int32), np.zeros(4, np.int64)
 LEVEL = Level(LONGS, SHORTS, INTS, LONGS, SHORTS)
-RULE = matching.Rule(4, 5, 0)
+RULE = transactional.Rule(4, 5, 0)
 MOVES = gain_ranges.Moves(LONGS, INTS, LONGS, LONGS, INTS, LONGS)
 SEARCH = Search(SHORTS, *(LONGS,) * (len(Search._fields) - 1))
 #: Kernels and their arguments; a region has those of its barrier first.
 LOOPS = (
-    (matching.find_candidates.cuda, (INTS, LEVEL, SHORTS, RULE, LONGS)),
-    (sorted_contraction._copy_row.kernels["warp"], (LEVEL, SHORTS, SHORTS, LONGS, (SHORTS, INTS))),
-    (sorted_contraction._flag.cuda, (SHORTS, LONGS, SHORTS > 0, SHORTS > 0)),
+    (transactional.find_candidates.cuda, (INTS, LEVEL, SHORTS, RULE, LONGS)),
     (gain_ranges.find_largest.cuda, (INTS, SEARCH)),
     (gain_ranges.choose.cuda, (INTS, SEARCH, 5, INTS)),
 )
@@ -35,7 +33,7 @@ def test_kernels_compile(number):
 
 @pytest.mark.parametrize(
     ("body", "words", "arguments"),
-    [(matching.pair, SHORTS, (LONGS, LONGS, 5)), (gain_ranges.move, INTS, (LEVEL, MOVES))],
+    [(transactional.pair, SHORTS, (LONGS, LONGS, 5)), (gain_ranges.move, INTS, (LEVEL, MOVES))],
     ids=["pair", "move"],
 )
 def test_transactions_compile(body, words, arguments):

@@ -30,7 +30,7 @@ def add(counters, number):
 
 def test_places_are_a_cache_line_apart():
     assert AT == (3 * APART, 4 * APART)
-    assert places(Counters).kept == 0
+    assert places(Counters).kept == 0 and places(Counters, apart=1) == (0, 1)
     assert SETS.end == 8 * APART
 
 

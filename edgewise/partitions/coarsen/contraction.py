@@ -13,14 +13,14 @@ import numpy as np
 from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.partitions.levels import NARROW, Level, weight_at, with_rows
-from edgewise.partitions.ratings import IN_A_LINE, MOST_BYTES, NO_LABEL, claim_slot
+from edgewise.partitions.rating import NO_LABEL
+from edgewise.partitions.ratings import IN_A_LINE, TOTALS_BYTES, claim_slot
+from edgewise.partitions.row_shares import WORKER_ITEMS
 from edgewise.primitives import exclusive_scan
 from edgewise.primitives.counting_sort import scan
 
 #: Clusters that a worker takes at a time.
 CHUNK = 64
-#: Fewest vertices for each worker.
-LEAST_FOR_EACH = 512
 
 
 class Members(NamedTuple):
@@ -162,8 +162,8 @@ def _by_rows(level, members, form):
     members = members._replace(vertices=vertices)
     room = (n_clusters // IN_A_LINE + 2) * IN_A_LINE
     kind = np.dtype(np.int32 if total < NARROW else np.int64)
-    most = MOST_BYTES // (kind.itemsize * room)
-    n_workers = max(1, min(regions.workers(), most, n // LEAST_FOR_EACH))
+    most = TOTALS_BYTES // (kind.itemsize * room)
+    n_workers = max(1, min(regions.workers(), most, n // WORKER_ITEMS))
     output = np.empty(total, form[0]), np.empty(total, form[1])
     counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, kind)
     shares = new_shares(n_workers)

@@ -2,9 +2,9 @@
 
 A block of vertices is divided in two, each half again, until every block is a part.  Each bisection is
 multilevel itself: the blocks are coarsened further, the sides grow on the smallest graph, and are improved on
-every level (:mod:`~edgewise.partitions.bisection`).  All blocks of a round are one graph without the edges
-between them, so that they are coarsened together; the blocks, and several tries for each, are bisected on
-all threads.  Of the tries for a block, the one with the smallest cut is taken.
+every level (:mod:`~edgewise.partitions.initial.fiduccia_mattheyses`).  All blocks of a round are one graph
+without the edges between them, so that they are coarsened together; the blocks, and several tries for each,
+are bisected on all threads.  Of the tries for a block, the one with the smallest cut is taken.
 
 H. D. Simon and S.-H. Teng, "How good is recursive bisection?" (SIAM Journal on Scientific Computing 18,
 1997).
@@ -12,16 +12,9 @@ H. D. Simon and S.-H. Teng, "How good is recursive bisection?" (SIAM Journal on 
 
 import numpy as np
 
-from edgewise.partitions.bisection import Blocks, Memory, bisect
-from edgewise.partitions.cluster import cluster
-from edgewise.partitions.contract import contract
+from edgewise.partitions.coarsen import coarsen
+from edgewise.partitions.initial.fiduccia_mattheyses import Blocks, Memory, bisect
 from edgewise.partitions.levels import Level, salt_of
-from edgewise.partitions.ratings import tables_for
-
-#: A coarser level has at most this share of the vertices of the finer one.
-LEAST_SHRINK = 0.97
-#: Most tries for a bisection; small graphs have more than large ones.
-MOST_TRIES = 32
 
 
 def recursive_bisection(level, limits, targets, how):
@@ -100,7 +93,7 @@ def _with_shares(blocks, firsts, wanted, sums):
 def _best_sides(blocks, how, step):
     """Side of each vertex in the best try for its block, by multilevel bisection of all blocks at once."""
     hierarchy, improved = _coarsen(blocks, how, step), np.empty((0, 0), np.int8)
-    tries = min(MOST_TRIES, max(how.tries, how.tries * 1000 // max(len(blocks.sizes), 1)))
+    tries = min(how.most_tries, max(how.tries, how.tries * 1000 // max(len(blocks.sizes), 1)))
     for number, (level, clusters) in enumerate(reversed(hierarchy)):
         n = len(level.sizes)
         memory = Memory(
@@ -123,25 +116,17 @@ def _best_sides(blocks, how, step):
 
 
 def _coarsen(blocks, how, step):
-    """The hierarchy of the blocks, as in :func:`~edgewise.partitions.multilevel.coarsen`."""
-    hierarchy: list[tuple] = []
-    n_blocks = len(blocks.targets)
-    weight = int(blocks.sizes.sum())
-    while len(blocks.sizes) > how.smallest * n_blocks:
-        n = len(blocks.sizes)
-        level = Level._make([*blocks[:4], np.empty(0, blocks.neighbours.dtype)])
-        limit = max(1, min(3 * weight // n, 2 * weight // (how.smallest * n_blocks)))
-        now = how._replace(seed=how.seed + 100 * step + len(hierarchy))
-        block = np.repeat(np.arange(n_blocks), np.diff(blocks.starts))
-        labels = cluster(level, tables_for(level, n), limit, block.astype(level.neighbours.dtype), now)
-        coarse, clusters = contract(level, labels)
-        if len(coarse.sizes) > LEAST_SHRINK * n:
-            break
-        hierarchy.append((blocks, clusters))
-        owner = np.empty(len(coarse.sizes), np.int64)
-        owner[clusters] = block
-        starts = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_blocks))])
-        blocks = blocks._replace(
-            offsets=coarse.offsets, neighbours=coarse.neighbours, weights=coarse.weights, sizes=coarse.sizes
-        )._replace(starts=starts.astype(np.int64))
-    return [*hierarchy, (blocks, None)]
+    """The hierarchy of the blocks: pairs of the blocks and the clusters of a level, the finest first."""
+    n_blocks, kind = len(blocks.targets), blocks.neighbours.dtype
+    block = np.repeat(np.arange(n_blocks), np.diff(blocks.starts))
+    how = how._replace(coarsest=how.smallest * n_blocks, coarsest_for_each=0, growth=how.other_growth)
+    how = how._replace(matches=False, seed=how.seed + 100 * step)
+    level, hierarchy = Level._make([*blocks[:4], np.empty(0, kind)]), []
+    for one, clusters in coarsen(level, 0, int(blocks.sizes.sum()), how, block.astype(kind))[0]:
+        starts = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_blocks))])
+        hierarchy.append((Blocks._make([*one[:4], starts.astype(np.int64), *blocks[5:]]), clusters))
+        if clusters is not None:
+            owner = np.empty(int(clusters.max()) + 1, np.int64)
+            owner[clusters] = block
+            block = owner
+    return hierarchy

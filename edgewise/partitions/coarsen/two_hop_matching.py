@@ -9,7 +9,7 @@ While they are many, those are paired that have the same neighbours (*twins*, wh
 isolated vertices are, too), and then those whose heaviest edges lead to the same vertex (*relatives*).
 
 A matching halves a graph at most, so that it takes more levels than clusters
-(:mod:`~edgewise.partitions.cluster`), but the vertices of a level stay of nearly equal weight.
+(:mod:`~edgewise.partitions.coarsen.clustering`), but the vertices of a level stay of nearly equal weight.
 
 D. LaSalle, M. M. A. Patwary, N. Satish, N. Sundaram, P. Dubey and G. Karypis, "Improving graph partitioning
 for modern graphs and architectures" (IA3 2015), on two-hop matching; R. Preis, "Linear time
@@ -26,34 +26,18 @@ from edgewise.primitives.mixing import MASK, mix, unmix
 
 #: Heaviest edge of a vertex that has none.
 NOTHING = -1
-#: Most rounds, and the share of the vertices that a round has to match for another one.
-ROUNDS, LEAST_MATCHED = 8, 0.02
-#: Share of single vertices up to which no more of them are paired.
-FEW_SINGLE = 0.25
+#: Largest number of rounds.
+ROUNDS = 8
 
 
 class Matching(NamedTuple):
-    """A matching, and what pairs have to fulfil.
+    """A matching, and what pairs have to fulfil."""
 
-    Attributes
-    ----------
-    mates : (n,) index array
-        The other vertex of each pair; a single vertex has itself.
-    groups : (n,) index array
-        No pair has vertices of two groups; empty if all are of one.
-    heaviest : int
-        Largest weight of a pair.
-    salt : int
-        Seed of the random numbers of edges.
-    shift : int
-        Lower bits of a weight that are left out when weights are compared.
-    """
-
-    mates: Any
-    groups: Any
-    heaviest: int
-    salt: int
-    shift: int
+    mates: Any  # (n,) index array: the other vertex of each pair; a single vertex has itself
+    groups: Any  # (n,) index array: no pair has vertices of two groups; empty if all are of one
+    heaviest: int  # largest weight of a pair
+    salt: int  # of the random numbers of edges
+    shift: int  # lower bits of a weight that are left out when weights are compared
 
 
 @each_row
@@ -151,11 +135,11 @@ def match_pairs(level, heaviest, groups, how):
         best, count = arrays.full(n, NOTHING, np.int64, where), arrays.zeros(1, np.int64, where)
         _find_heaviest(n, level, matching, 1, best, width="warp")
         _pair(n, matching, best, count)
-        if int(count[0]) < LEAST_MATCHED * n:
+        if int(count[0]) < how.matched * n:
             break
     for keys_of in (_keys_of_twins, _keys_of_relatives):
         single = arrays.move(xp.flatnonzero(matching.mates == numbers), where)
-        if len(single) <= FEW_SINGLE * n:
+        if len(single) <= how.single_vertices * n:
             break
         keys = keys_of(level, matching, single)
         keys.sort()

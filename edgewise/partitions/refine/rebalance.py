@@ -1,4 +1,8 @@
-"""Which vertices leave the parts that are too heavy: those whose move costs least.
+"""Rebalancing: moving vertices out of parts that are too heavy, those first whose move costs least.
+
+A *weak* iteration moves vertices to the parts that most of their edges lead to, among parts that are not
+nearly full.  Where parts fill each other up, that does not end, so after two of them in a row an iteration is
+*strong*: what leaves the heavy parts is dealt out to the free room of the others.
 
 The vertices of a heavy part are ordered by the growth of the cut for each unit of weight, in steps of a few
 per cent, then by number, and the first ones leave until the rest is light enough.  An order, rather than
@@ -11,25 +15,44 @@ then the next digit among the keys that begin with the chosen one.
 
 Where the border of the parts, the vertices beside another part, has enough vertices that cost less than any
 other vertex, the others are not looked at.
+
+Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, device, each_row, fetch_add, fetch_min, load
-from edgewise.device.warps import ballot, claim, inclusive_scan, warp_barrier, warp_size
-from edgewise.partitions.facts import BEST, LINK, OWN, fact
-from edgewise.partitions.iteration import rate_dirty
+from edgewise.device import (
+    arrays,
+    barrier_wait,
+    device,
+    each_row,
+    fetch_add,
+    fetch_min,
+    load,
+    parallel_region,
+)
+from edgewise.device.warps import WARP_WIDTH, ballot, claim, inclusive_scan, warp_barrier, warp_size
 from edgewise.partitions.levels import weight_at
-from edgewise.partitions.ratings import NO_LABEL, Labels
-from edgewise.partitions.search import CANDIDATES, LISTED, OPEN, RATED, SHORT, STALE
+from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact
+from edgewise.partitions.refine.jet import rate_dirty
+from edgewise.partitions.refine.state import COUNT, transfer
+from edgewise.partitions.row_shares import in_spans
+from edgewise.primitives.mixing import mix
 
-#: Bits of the fraction of a step of the cost, bits of a step, and their number.
-FRACTION_BITS, STEP_BITS = 3, 10
+#: Bits of the fraction of a step of the cost.
+FRACTION_BITS = 3
+#: Bits of a step of the cost.
+STEP_BITS = 10
+#: Number of steps of the cost.
 STEPS = 1 << STEP_BITS
-#: Most bits of a digit, and most bins of all parts together.
-DIGIT_BITS, MOST_BINS = 11, 1 << 20
+#: Bits of a digit, unless the bins of all parts have no room then.
+DIGIT_BITS = 11
+#: Room for the bins of all parts together.
+BINS = 1 << 20
+#: Vertices of the border, most of them in light parts, that are as much work as one that is moved.
+LOOKS = 8
 
 
 @device
@@ -43,31 +66,15 @@ def cost_step(gain, size):
 
 
 class Ranking(NamedTuple):
-    """How vertices that might leave their parts are listed.
+    """How vertices that might leave their parts are listed."""
 
-    Attributes
-    ----------
-    is_strong : int
-        1 in a strong iteration.
-    border : int
-        Number of vertices of the border to look at; -1 for all vertices instead.
-    least : int
-        Largest step of the cost of a vertex that is listed.
-    items : int
-        Items that a worker looks at before it claims places in a list.
-    vertex_bits, digit_bits : int
-        Bits of the number of a vertex, and of a digit of the keys.
-    salt : int
-        Of the random numbers by which vertices choose parts that no edge leads to.
-    """
-
-    is_strong: int
-    border: int
-    least: int
-    items: int
-    vertex_bits: int
-    digit_bits: int
-    salt: int
+    is_strong: int  # 1 in a strong iteration
+    border: int  # vertices of the border to look at; -1 for all vertices instead
+    least: int  # largest step of the cost of a vertex that is listed
+    items: int  # that a worker looks at before it claims places in a list
+    vertex_bits: int  # bits of the number of a vertex
+    digit_bits: int  # bits of a digit of the keys
+    salt: int  # of the random numbers by which vertices choose parts that no edge leads to
 
 
 class Room(NamedTuple):
@@ -113,7 +120,7 @@ def _list_open(search, space):
         if space.room[one] > 0:
             space.open_parts[found] = one
             found += 1
-    search.counters[OPEN] = found
+    search.counters[COUNT.open] = found
 
 
 @device
@@ -133,7 +140,7 @@ def _list_candidates(first, end, level, search, is_border):
         found += _may_leave(vertex, level, search)
     if found == 0:
         return
-    slot = claim(search.counters, CANDIDATES, found)
+    slot = claim(search.counters, COUNT.candidates, found)
     for item in range(first, end):
         vertex = np.int64(search.border[item]) if is_border else np.int64(item)
         if _may_leave(vertex, level, search):
@@ -144,7 +151,7 @@ def _list_candidates(first, end, level, search, is_border):
 @device
 def _is_stale(vertex, level, facts, room):
     """Whether the strongest part of a vertex has no room for it."""
-    best = fact(facts, vertex, BEST)
+    best = fact(facts, vertex, FACT.best)
     return best != NO_LABEL and room[best] < level.sizes[vertex]
 
 
@@ -156,7 +163,7 @@ def _find_stale(first, end, level, search, facts, room):
         found += _is_stale(search.listed[item], level, facts, room)
     if found == 0:
         return
-    slot = claim(search.counters, STALE, found)
+    slot = claim(search.counters, COUNT.stale, found)
     for item in range(first, end):
         if _is_stale(search.listed[item], level, facts, room):
             search.dirty[slot] = search.listed[item]
@@ -171,14 +178,14 @@ def strongest_with_room(vertex, level, ratings, room):
     """
     facts, aside = ratings
     if _is_stale(vertex, level, facts, room):
-        return fact(aside, vertex, BEST), fact(aside, vertex, LINK)
-    return fact(facts, vertex, BEST), fact(facts, vertex, LINK)
+        return fact(aside, vertex, FACT.best), fact(aside, vertex, FACT.link)
+    return fact(facts, vertex, FACT.best), fact(facts, vertex, FACT.link)
 
 
 @device
 def _step_of(vertex, level, ratings, room, is_strong):
     """Step of the cost that a vertex causes if it leaves."""
-    gain = -fact(ratings[0], vertex, OWN)
+    gain = -fact(ratings[0], vertex, FACT.own)
     if is_strong == 0:
         gain += strongest_with_room(vertex, level, ratings, room)[1]
     return cost_step(gain, level.sizes[vertex])
@@ -192,7 +199,7 @@ def _list_keys(first, end, level, search, ratings, space, how):
         found += _step_of(search.listed[item], level, ratings, space.room, how.is_strong) <= how.least
     if found == 0:
         return
-    slot = claim(search.counters, LISTED, found)
+    slot = claim(search.counters, COUNT.listed, found)
     for item in range(first, end):
         vertex = np.int64(search.listed[item])
         part = np.int64(search.part[vertex])
@@ -204,11 +211,8 @@ def _list_keys(first, end, level, search, ratings, space, how):
 
 @device
 def rank(worker, level, state, memory, space, how):
-    """List the vertices that might leave by their parts and keys, which take the memory of ``net``.
-
-    ``memory`` are the facts, those among parts with room only, the search, the connections and the tables.
-    """
-    facts, aside, search, connections, tables = memory
+    """List the vertices that might leave by their parts and keys, which take the memory of ``net``."""
+    facts, aside, search = memory.facts, memory.aside, memory.search
     items, k = how.items, len(search.limits)
     for one in range(worker.id, k, worker.count):
         _open(one, search, how.is_strong, space)
@@ -219,20 +223,20 @@ def rank(worker, level, state, memory, space, how):
     for first in range(worker.id * items, count, worker.count * items):
         _list_candidates(first, min(first + items, count), level, search, how.border >= 0)
     barrier_wait(worker)
-    count = load(search.counters, CANDIDATES)
+    count = load(search.counters, COUNT.candidates)
     if how.is_strong == 0:
         for first in range(worker.id * items, count, worker.count * items):
             _find_stale(first, min(first + items, count), level, search, facts, space.room)
         barrier_wait(worker)
         open_state = Labels(state.labels, space.room, state.groups, state.salt, state.shift)
-        count_stale = load(search.counters, STALE)
-        rate_dirty(worker, count_stale, level, open_state, (aside, search, connections, tables))
+        count_stale = load(search.counters, COUNT.stale)
+        rate_dirty(worker, count_stale, level, open_state, aside, memory)
         barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _list_keys(first, min(first + items, count), level, search, (facts, aside), space, how)
     barrier_wait(worker)
     if worker.id == 0:
-        search.counters[RATED] = 0
+        search.counters[COUNT.rated] = 0
 
 
 @device
@@ -297,7 +301,7 @@ def find_last(worker, level, search, space, how):
 
     If only the border has been looked at, and its vertices are not enough, the search ends early.
     """
-    lanes, items, count = warp_size(), how.items, load(search.counters, LISTED)
+    lanes, items, count = warp_size(), how.items, load(search.counters, COUNT.listed)
     position = np.int64(STEP_BITS + how.vertex_bits)
     while position > 0:
         width = min(position, np.int64(how.digit_bits))
@@ -312,17 +316,17 @@ def find_last(worker, level, search, space, how):
         for one in range(worker.id // lanes, len(search.limits), worker.count // lanes):
             is_short = _choose_digit(one, worker.id % lanes, lanes, width, space, how)
             if is_short and worker.id % lanes == 0:
-                fetch_add(search.counters, SHORT, 1)
+                fetch_add(search.counters, COUNT.short, 1)
         barrier_wait(worker)
         position -= width
-        if how.border >= 0 and load(search.counters, SHORT) > 0:
+        if how.border >= 0 and load(search.counters, COUNT.short) > 0:
             return False
     return True
 
 
 def digit_bits_of(k):
     """Bits of a digit, with which the bins of ``k`` parts are not too many."""
-    return max(1, min(DIGIT_BITS, (MOST_BINS // k).bit_length() - 1))
+    return max(1, min(DIGIT_BITS, (BINS // k).bit_length() - 1))
 
 
 @each_row
@@ -339,3 +343,89 @@ def find_least_step(vertex, lane, lanes, level, least):
         step = cost_step(-total, level.sizes[vertex])
         if step < load(least, 0):
             fetch_min(least, 0, step)
+
+
+@device
+def _aim(vertex, level, ratings, search, space, how):
+    """The strongest part with room, or one drawn at random."""
+    target, _ = strongest_with_room(vertex, level, ratings, space.room)
+    if target == NO_LABEL:
+        target = space.open_parts[mix(vertex, how.salt) % search.counters[COUNT.open]]
+    return np.int64(target)
+
+
+@device
+def _evict(span, level, ratings, search, space, how, turn):
+    """Move those of a span that leave to the parts that they aim at."""
+    (first, end), found = span, np.int64(0)
+    for item in range(first, end):
+        found += leaves(search.net[item], space, how)
+    if found == 0:
+        return
+    slot = turn.base + claim(search.counters, COUNT.moved, found)
+    for item in range(first, end):
+        if leaves(search.net[item], space, how):
+            vertex = vertex_of(search.net[item], how)
+            transfer(slot, vertex, _aim(vertex, level, ratings, search, space, how), search)
+            slot += 1
+
+
+@device
+def move_out(worker, level, state, memory, space, how, turn):
+    """Move vertices out of heavy parts in a weak iteration; return whether that is possible.
+
+    It is not if no part has room, or if the border has not enough vertices that cost little.
+    """
+    facts, aside, search = memory.facts, memory.aside, memory.search
+    rank(worker, level, state, memory, space, how)
+    barrier_wait(worker)
+    if load(search.counters, COUNT.open) == 0 or not find_last(worker, level, search, space, how):
+        return False
+    count = load(search.counters, COUNT.listed)
+    for first in range(worker.id * how.items, count, worker.count * how.items):
+        span = first, min(first + how.items, count)
+        _evict(span, level, (facts, aside), search, space, how, turn)
+    barrier_wait(worker)
+    return True
+
+
+@parallel_region
+def rank_all(worker, level, state, memory, space, how):
+    """List the vertices that might leave in a strong iteration, and find which of them do."""
+    rank(worker, level, state, memory, space, how)
+    barrier_wait(worker)
+    find_last(worker, level, memory.search, space, how)
+
+
+@in_spans
+def deal_out(span, items, count, vertices, targets, search):
+    """Move vertices to their targets."""
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += targets[item] != np.int64(search.part[vertices[item]])
+    if found == 0:
+        return
+    slot = claim(search.counters, COUNT.moved, found)
+    for item in range(first, end):
+        if targets[item] != np.int64(search.part[vertices[item]]):
+            transfer(slot, vertices[item], targets[item], search)
+            slot += 1
+
+
+def new_room(k, where):
+    """Memory to move vertices out of ``k`` parts."""
+    bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
+    return Room._make([*(arrays.empty(k, np.int64, where) for _ in range(4)), bins])
+
+
+def ranking_of(level, k, items):
+    """The strong ranking of the vertices of a level with ``k`` parts."""
+    vertex_bits = max(1, (len(level.sizes) - 1).bit_length())
+    return Ranking(1, -1, STEPS, items, vertex_bits, digit_bits_of(k), 0)
+
+
+def least_step_of(level):
+    """The least step of the cost of a vertex that is not beside another part."""
+    least = arrays.full(1, STEPS, np.int64, arrays.device_of(level.offsets))
+    find_least_step(len(level.sizes), level, least, width=WARP_WIDTH)
+    return int(least[0])

@@ -1,0 +1,258 @@
+"""Rating of a vertex: the total weight of its edges to each label, and the strongest label.
+
+Clustering and refinement ask the same of a row: which label (a cluster, or a part) do most of the edges lead
+to, other than that of the vertex itself, among the labels that have room for the vertex?  On the CPU a worker
+has a total for each label, which is 0 between rows.  It adds up a row in one loop and looks for the largest
+total in another, which clears them; neither has a branch that depends on the labels, since a branch that is
+predicted wrongly takes longer than several entries.  Where there are so many labels that these totals would
+need too much memory, and for some rows on a GPU (:mod:`~edgewise.partitions.ratings`), a row is added up in a
+small hash table.
+
+All find the same: the label of the largest total, and among equal ones that of the largest random number,
+which is a permutation of the labels.  A total and that number are one word of 64 bits, so that the entries of
+a row on a GPU offer theirs by an atomic maximum; totals only grow while they are added up.  Totals that need
+more than 31 bits are compared by their upper bits only.
+
+What is known of a vertex, its *facts*, is side by side in memory.  Refinement looks at vertices here and
+there in a large graph, and takes as long as the memory does: an array for each fact would cost a cache line
+for each, and the eight words of a vertex are in one line, or in two that follow each other.  They are of 32
+bits where all totals fit, else of 64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, device
+from edgewise.device.target import inlined
+from edgewise.partitions.levels import weight_at
+from edgewise.primitives.mixing import mix
+from edgewise.primitives.rounds import places
+
+#: No label; an empty slot.
+NO_LABEL = -1
+#: Spreads labels over the slots of a table.
+SPREAD = 0x3779B1
+#: Words for the facts of a vertex; one is not used.
+WORDS = 8
+#: Vertices up to which facts may be narrow: a mark of each lane of a warp for each vertex fits into a word.
+NARROW_VERTICES = 2**25
+
+
+class Fact(NamedTuple):
+    """What is known of a vertex."""
+
+    own: int  # total to its own label
+    best: int  # strongest other label
+    link: int  # total to that
+    gain: int  # of a candidate in refinement
+    moved_in: int  # last free iteration in which it was moved, or 0
+    dirty: int  # not 0 while it is to be rated again
+    lists: int  # bits of the lists that it is in
+
+
+FACT = places(Fact, apart=1)
+
+
+def new_facts(level):
+    """Facts of the vertices of a level, of which nothing is known: (n * WORDS,) int32 or int64 zeros."""
+    n = len(level.sizes)
+    is_narrow = level.weights.dtype == np.int32 and n <= NARROW_VERTICES
+    return arrays.zeros(n * WORDS, np.int32 if is_narrow else np.int64, arrays.device_of(level.offsets))
+
+
+@inlined
+def fact(facts, vertex, word):
+    """One of the words of a vertex.  Indices are unsigned, as in :func:`rate_row`."""
+    return np.int64(facts[np.uint64(vertex * WORDS + word)])
+
+
+@inlined
+def note(facts, vertex, word, value):
+    """Write one of the words of a vertex."""
+    facts[np.uint64(vertex * WORDS + word)] = value
+
+
+@inlined
+def note_rating(facts, vertex, own, best, link):
+    """Note a rating; return by how much the total to its own label has grown."""
+    growth = own - fact(facts, vertex, FACT.own)
+    note(facts, vertex, FACT.own, own)
+    note(facts, vertex, FACT.best, best)
+    note(facts, vertex, FACT.link, link)
+    return growth
+
+
+class Labels(NamedTuple):
+    """Labels of the vertices, and which of them a vertex may take.
+
+    Attributes
+    ----------
+    labels : (n,) index array
+    room : (labels,) int64 array
+        A vertex may take a label that has at least the weight of the vertex left.
+    groups : (n,) index array
+        Edges between vertices of two groups do not count; empty if all are of one.
+    salt : int
+        Seed of the random numbers that decide between equal totals.
+    shift : int
+        Lower bits of a total that are left out when totals are compared.
+    """
+
+    labels: Any
+    room: Any
+    groups: Any
+    salt: int
+    shift: int
+
+
+class Tables(NamedTuple):
+    """Memory for totals: of each worker of the CPU, or of each row on a GPU.
+
+    Attributes
+    ----------
+    keys : (slots,) int64 array
+        Labels; ``NO_LABEL`` where a slot is empty.  The array is empty if a worker has a slot for each label.
+    sums : (slots,) integer array
+        Totals; in slots for each label, 0 between rows.
+    capacity : int
+        Slots of a worker; 0 on a GPU, where a row has two slots for each entry.
+    longest : int
+        Entries of the longest row.
+    offers : (n,) int64 array
+        Of each row on a GPU: the word of its strongest label.
+    marks : (n,) int32 array
+        On a GPU: 1 for rows that are wanted, else 0.
+    """
+
+    keys: Any
+    sums: Any
+    capacity: int
+    longest: int
+    offers: Any
+    marks: Any
+
+
+@device
+def mask_of(entries, labels):
+    """Slots for so many entries with so many labels, a power of two, less one."""
+    slots = np.int64(2)
+    while slots < 2 * entries and slots < labels:
+        slots *= 2
+    return slots - 1
+
+
+@device
+def slot_of(keys, base, mask, label):
+    """Slot of a label in a worker's table: the one that holds it, or an empty one."""
+    slot = (label * SPREAD) & mask
+    while keys[base + slot] != NO_LABEL and keys[base + slot] != label:
+        slot = (slot + 1) & mask
+    return base + slot
+
+
+@device
+def clear_slots(keys, base, mask):
+    """Empty the slots of a worker's table that a row uses."""
+    for slot in range(base, base + mask + 1):
+        keys[slot] = NO_LABEL
+
+
+@inlined
+def rate_row(row, level, state, tables, base):
+    """Total to the row's own label, its strongest other label, and the total to that.
+
+    ``base`` is where the worker's slots begin, or those of the row on a GPU.
+    """
+    if len(tables.keys) == 0:
+        return _rate_by_label(row, level, state, tables.sums, base)
+    return _rate_by_table(row, level, state, tables, base)
+
+
+@device
+def _rate_by_table(row, level, state, tables, base):
+    """As :func:`rate_row`; a row beside one other label, as most in refinement are, needs no table."""
+    mine, own, other, link = np.int64(state.labels[row]), np.int64(0), np.int64(NO_LABEL), np.int64(0)
+    for entry in range(level.offsets[row], level.offsets[row + 1]):
+        neighbour = level.neighbours[entry]
+        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+            continue
+        label = np.int64(state.labels[neighbour])
+        if label == mine:
+            own += weight_at(level, entry)
+        elif other == NO_LABEL or label == other:
+            other = label
+            link += weight_at(level, entry)
+        else:
+            return _rate_in_table(row, level, state, tables, base)
+    if other == NO_LABEL or state.room[other] < level.sizes[row]:
+        return own, np.int64(NO_LABEL), np.int64(0)
+    return own, other, link
+
+
+@inlined
+def _rate_by_label(row, level, state, sums, base):
+    """As :func:`rate_row`, with a total for each label.
+
+    Indices are unsigned, because for others Numba adds a test whether they are negative.
+    """
+    row = np.uint64(row)
+    first, end = level.offsets[row], level.offsets[row + np.uint64(1)]
+    size, mine = level.sizes[row], np.uint64(base + np.int64(state.labels[row]))
+    for entry in range(first, end):
+        neighbour, weight = level.neighbours[np.uint64(entry)], weight_at(level, np.uint64(entry))
+        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+            weight = np.int64(0)
+        sums[np.uint64(base + np.int64(state.labels[neighbour]))] += weight
+    own, word, best, link = np.int64(sums[mine]), np.int64(-1), np.int64(NO_LABEL), np.int64(0)
+    sums[mine] = 0
+    for entry in range(first, end):
+        label = state.labels[level.neighbours[np.uint64(entry)]]
+        slot = np.uint64(base + np.int64(label))
+        total = np.int64(sums[slot])
+        sums[slot] = 0
+        offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+        offered |= -np.int64((total == 0) | (state.room[label] < size))
+        is_better = offered > word
+        word = offered if is_better else word
+        best = np.int64(label) if is_better else best
+        link = total if is_better else link
+    return own, best, link
+
+
+@device
+def _rate_in_table(row, level, state, tables, base):
+    """As :func:`rate_row`, with the totals of several other labels in a table."""
+    first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
+    mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
+    if tables.capacity == 0 and mask >= 2 * (end - first):
+        mask >>= 1
+    keys, sums = tables.keys, tables.sums
+    own, link, best, word = np.int64(0), np.int64(0), np.int64(NO_LABEL), np.int64(-1)
+    clear_slots(keys, base, mask)
+    for entry in range(first, end):
+        neighbour = level.neighbours[entry]
+        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+            continue
+        label, weight = np.int64(state.labels[neighbour]), weight_at(level, entry)
+        if label == mine:
+            own += weight
+            continue
+        slot = slot_of(keys, base, mask, label)
+        total = weight
+        if keys[slot] == label:
+            total += sums[slot]
+        else:
+            keys[slot] = label
+        sums[slot] = total
+        if (total >> state.shift) >= (word >> 32) and state.room[label] >= size:
+            offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+            if offered >= word:
+                word, best, link = offered, label, total
+    return own, best, link
+
+
+@device
+def row_of(item, chosen):
+    """The row of an item: the one that is chosen, or the item itself if all are."""
+    return np.int64(chosen[item]) if len(chosen) else np.int64(item)
