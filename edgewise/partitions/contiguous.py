@@ -22,8 +22,10 @@ from edgewise.graph import Graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.partitions.levels import Level
 
-#: Passes over the vertices of heavy parts, and steps of searches inside of parts for each entry of the graph.
-MOST_PASSES, MOST_STEPS = 64, 200
+#: Passes over the vertices of heavy parts.
+PASSES = 64
+#: Steps of all searches inside of parts, for each entry of the graph.
+SEARCH_STEPS = 200
 
 
 def check_connected(graph):
@@ -186,9 +188,9 @@ def _lightened(level, entries, part, loads, limits):
     """The partition after heavy parts have become lighter by single vertices; no part is taken apart."""
     n = len(part)
     marks, queue = np.zeros(n + 1, np.int64), np.empty(n + 1, np.int64)
-    queue[n] = MOST_STEPS * max(len(entries.rows), 1)
+    queue[n] = SEARCH_STEPS * max(len(entries.rows), 1)
     best, least = part.copy(), np.maximum(loads - limits, 0).sum()
-    for _ in range(MOST_PASSES):
+    for _ in range(PASSES):
         is_heavy = (loads > limits)[part]
         is_cut = part[entries.rows] != part[entries.ends]
         outside = np.bincount(entries.rows[is_cut], entries.weights[is_cut], n)

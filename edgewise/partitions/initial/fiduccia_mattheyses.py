@@ -22,8 +22,10 @@ from edgewise.primitives.mixing import mix
 
 #: Place of a vertex that is in no heap, and of one that has been moved in this pass.
 OUTSIDE, LOCKED = -1, -2
-#: Moves without a better state after which a pass ends, and most passes.
-FRUITLESS, PASSES = 200, 8
+#: Moves without a better state after which a pass ends.
+FRUITLESS = 200
+#: Passes, at most.
+PASSES = 8
 
 
 class Blocks(NamedTuple):
