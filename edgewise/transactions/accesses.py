@@ -8,7 +8,7 @@ writes the entry that :func:`access` finds or adds.
 
 import numpy as np
 
-from edgewise.device import by_class, device, load
+from edgewise.device import by_class, device, fence, load, store
 from edgewise.transactions.transaction import (
     CLEAN,
     CONFLICT,
@@ -73,6 +73,14 @@ def write_to_log(tx, word, value):
     if at >= 0:
         tx.log.values[at] = value
         tx.log.marks[at] |= np.int64(DIRTY)
+
+
+@device
+def release_all(tx, free):
+    """Give all words of the log back: their tracking entries become those of free words."""
+    fence()
+    for entry in range(state(tx, COUNT)):
+        store(tx.memory.entries, tx.log.words[position(tx, entry)], np.int64(free))
 
 
 @device

@@ -20,17 +20,16 @@ import numpy as np
 from edgewise.device import device, fence, store
 from edgewise.transactions.accesses import Deferred, access, write_log
 from edgewise.transactions.transaction import (
-    ACTIVE,
     CONFLICT,
     COUNT,
     DIRTY,
     NEW,
     NONE,
-    STATUS,
     append,
     commit,
     entry_for,
     fail,
+    is_active,
     is_within_budget,
     position,
     state,
@@ -71,7 +70,7 @@ def lock_all(tx):
 @commit.of(Block)
 def write_back(tx):
     """Lock all words, write the new values and release the words, those written with a new version."""
-    if state(tx, STATUS) != ACTIVE:
+    if not is_active(tx):
         return False
     sort_log(tx)
     n_locked = lock_all(tx)

@@ -17,17 +17,16 @@ import numpy as np
 
 from edgewise.device import device, fence, load, store
 from edgewise.transactions.transaction import (
-    ACTIVE,
     CONFLICT,
     COUNT,
     NEW,
     NONE,
-    STATUS,
     Transaction,
     append,
     commit,
     entry_for,
     fail,
+    is_active,
     is_within_budget,
     nothing,
     position,
@@ -97,7 +96,7 @@ def is_valid(tx):
 @commit.of(Invisible)
 def release(tx):
     """Check what was read and release the locks with new versions, after a failure with the values before."""
-    succeeded = state(tx, STATUS) == ACTIVE and is_valid(tx)
+    succeeded = is_active(tx) and is_valid(tx)
     if not succeeded:
         for entry in range(state(tx, COUNT)):
             at = position(tx, entry)

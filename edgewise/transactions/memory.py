@@ -3,7 +3,7 @@
 Every launch is bounded, and so is the number of launches.  A launch in which less than one in eight of its
 transactions commits is followed by one of an eighth of the slots, in the end of a single one, where nothing
 conflicts.  Transactions that outgrow their logs are run again with logs twice as large, up to
-:data:`LARGEST_LOG` entries.
+:data:`LOG_ENTRIES` entries.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from edgewise.transactions.transaction import CONFLICT, OUT_OF_RANGE, OVERFLOW, 
 #: Types of words.
 TYPES = ("int32", "int64", "uint32", "uint64")
 #: Transactions of one run: their numbers have 31 bits, and one number is no transaction.
-MAX_TRANSACTIONS = 2**31 - 2
+TRANSACTIONS = 2**31 - 2
 #: Entries of the largest log, and bytes of all logs together.
-LARGEST_LOG, LOG_BYTES = 2**16, 2**32
+LOG_ENTRIES, LOG_BYTES = 2**16, 2**32
 #: A launch of fewer commits than this share of its transactions is followed by one of fewer slots.
 LEAST_PROGRESS, FEWER_SLOTS = 8, 8
 #: Why a transaction has not committed, where no other attempt helps.
@@ -120,8 +120,8 @@ class TransactionalMemory:
         for name, least in (("log", 1), ("attempts", 1), ("slots", 1), ("patience", 0)):
             if name != "slots" or self.slots is not None:
                 check_whole(name, getattr(self, name), least)
-        if self.log > LARGEST_LOG:
-            raise OptionError(f"{argument('log', self.log)} is too large; give {LARGEST_LOG} or less")
+        if self.log > LOG_ENTRIES:
+            raise OptionError(f"{argument('log', self.log)} is too large; give {LOG_ENTRIES} or less")
         with arrays.guard(self.device):
             self._entries = arrays.full(len(self.words), self._protocol.free, np.int64, self.device)
             self._shared = arrays.empty(0, np.int64, self.device)
@@ -157,8 +157,8 @@ class TransactionalMemory:
             Too many transactions.
         """
         check_whole("count", count, 0)
-        if count > MAX_TRANSACTIONS:
-            raise OptionError(f"{count:,} transactions are too many; run {MAX_TRANSACTIONS:,} at a time")
+        if count > TRANSACTIONS:
+            raise OptionError(f"{count:,} transactions are too many; run {TRANSACTIONS:,} at a time")
         with arrays.guard(self.device):
             arrays.synchronize(self.device)
             start = perf_counter()
@@ -180,7 +180,7 @@ class TransactionalMemory:
     def _raise(self, run, statistics):
         numbers = np.sort(np.concatenate(list(run.given_up.values())))
         reason, of_reason = next(iter(run.given_up.items()))
-        why = REASONS.get(reason, REASONS[CONFLICT]).format(log=LARGEST_LOG, words=f"{len(self.words):,}")
+        why = REASONS.get(reason, REASONS[CONFLICT]).format(log=LOG_ENTRIES, words=f"{len(self.words):,}")
         others = f" (and {len(numbers) - 1:,} others)" if len(numbers) > 1 else ""
         error = TransactionError(f"transaction {int(of_reason[0])}{others} {why}")
         error.numbers, error.statistics = numbers, statistics
@@ -240,7 +240,7 @@ class Run:
     def after_failures(self, failed, pending):
         """Choose the slots and the log of the next launch; return the transactions that it runs."""
         reasons = self.reasons(failed)
-        grows = bool((reasons == OVERFLOW).any()) and self.size < LARGEST_LOG
+        grows = bool((reasons == OVERFLOW).any()) and self.size < LOG_ENTRIES
         if self.slots == 1 and len(failed) == pending:
             hopeless = reasons != OVERFLOW if grows else reasons >= 0
             self.give_up(failed[hopeless], reasons[hopeless])
@@ -256,7 +256,7 @@ class Run:
         if not len(failed):
             return failed
         reasons = self.reasons(failed)
-        if bool((reasons == OVERFLOW).any()) and self.size < LARGEST_LOG:
+        if bool((reasons == OVERFLOW).any()) and self.size < LOG_ENTRIES:
             self.grow()
         elif stuck:
             self.give_up(failed[:1], reasons[:1])
@@ -265,7 +265,7 @@ class Run:
 
     def grow(self):
         """Make the logs twice as large, and the slots fewer if the logs would take too much memory."""
-        self.size = min(2 * self.size, LARGEST_LOG)
+        self.size = min(2 * self.size, LOG_ENTRIES)
         entry = 16 + self.memory.words.dtype.itemsize
         self.slots = max(1, min(self.slots, LOG_BYTES // (entry * self.size)))
         self.logs.append(runner.log_of(self.memory.words, self.slots, self.size))

@@ -15,14 +15,13 @@ Holey and Zhai, "Lightweight software transactions on GPUs" (ICPP 2014): pessimi
 import numpy as np
 
 from edgewise.device import cas, fence, load, store
-from edgewise.transactions.accesses import acquire, own
+from edgewise.transactions.accesses import acquire, own, release_all
 from edgewise.transactions.transaction import (
-    ACTIVE,
     COUNT,
     DIRTY,
-    STATUS,
     Transaction,
     commit,
+    is_active,
     nothing,
     position,
     read,
@@ -68,13 +67,11 @@ def write_in_place(tx, word, value):
 @commit.of(Pessimistic)
 def release(tx):
     """Give all words back, those of a failed attempt with the values before."""
-    succeeded = state(tx, STATUS) == ACTIVE
+    succeeded = is_active(tx)
     if not succeeded:
         for entry in range(state(tx, COUNT)):
             at = position(tx, entry)
             if tx.log.marks[at] == DIRTY:
                 store(tx.memory.words, tx.log.words[at], tx.log.values[at])
-    fence()
-    for entry in range(state(tx, COUNT)):
-        store(tx.memory.entries, tx.log.words[position(tx, entry)], np.int64(FREE))
+    release_all(tx, FREE)
     return succeeded

@@ -25,13 +25,12 @@ fails because the old one has taken another of its marks.  The list of the host 
 import numpy as np
 
 from edgewise.device import cas, device, fence, fetch_min, store
-from edgewise.transactions.accesses import Deferred, access, acquire, own, write_log
+from edgewise.transactions.accesses import Deferred, access, acquire, own, release_all, write_log
 from edgewise.transactions.transaction import (
-    ACTIVE,
     COUNT,
     NONE,
-    STATUS,
     commit,
+    is_active,
     is_within_budget,
     position,
     state,
@@ -89,11 +88,9 @@ def roll_back(tx):
 @commit.of(Priority)
 def write_back(tx):
     """Lock all words, write the log back and free the words; or withdraw what is left of the marks."""
-    if state(tx, STATUS) != ACTIVE or not lock_all(tx):
+    if not is_active(tx) or not lock_all(tx):
         roll_back(tx)
         return False
     write_log(tx)
-    fence()
-    for entry in range(state(tx, COUNT)):
-        store(tx.memory.entries, tx.log.words[position(tx, entry)], np.int64(FREE))
+    release_all(tx, FREE)
     return True

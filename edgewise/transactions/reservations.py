@@ -21,19 +21,14 @@ import numpy as np
 
 from edgewise.device import device, fetch_min, load
 from edgewise.transactions.accesses import Deferred, acquire, write_log
-from edgewise.transactions.transaction import (
-    ACTIVE,
-    STATUS,
-    commit,
-    state,
-)
+from edgewise.transactions.transaction import commit, is_active
 
 #: Reservations of a round are of the first bits, and decrease from round to round.
 ROUND_BITS, FIRST_ROUND = 32, 2**30
 #: Entry of a word that no transaction has reserved.
 FREE = 2**62
-#: Transactions of the first round, and of any.
-FIRST_WINDOW, MAX_WINDOW = 2**12, 2**30
+#: Transactions of the first round.
+FIRST_WINDOW = 2**12
 #: The word of the memory's shared words that has the reservations of the round, without a number.
 ROUND = 0
 
@@ -78,7 +73,7 @@ def end_without_effect(tx):
 @commit.of(Apply)
 def write_back(tx):
     """Write the new values, if all words were reserved."""
-    if state(tx, STATUS) != ACTIVE:
+    if not is_active(tx):
         return False
     write_log(tx)
     return True
@@ -98,7 +93,7 @@ def drive(run):
         failed = run.after_round(failed, len(failed) == len(numbers))
         commits = len(numbers) - len(failed)
         if 4 * commits > 3 * len(numbers):
-            window = min(2 * window, MAX_WINDOW)
+            window *= 2
         elif 4 * commits < len(numbers):
             window = max(1, window // 2)
         failed = np.concatenate([failed, later])

@@ -24,7 +24,6 @@ import numpy as np
 from edgewise.device import device, fence, fetch_add, load, store
 from edgewise.transactions.accesses import Deferred, access, write_log
 from edgewise.transactions.transaction import (
-    ACTIVE,
     CONFLICT,
     COUNT,
     DIRTY,
@@ -32,13 +31,13 @@ from edgewise.transactions.transaction import (
     NONE,
     RESERVED,
     SEEN,
-    STATUS,
     append,
     begin,
     begin_log,
     commit,
     entry_for,
     fail,
+    is_active,
     position,
     set_state,
     state,
@@ -163,7 +162,7 @@ def n_writes(tx):
 @commit.of(TL2)
 def write_back(tx):
     """Lock, take the next time, validate, write, and release with that time."""
-    if state(tx, STATUS) != ACTIVE:
+    if not is_active(tx):
         return False
     if n_writes(tx) == 0:
         return True

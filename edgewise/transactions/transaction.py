@@ -32,8 +32,8 @@ WOUNDS, OVERFLOWS, STATES = 5, 6, 8
 NONE, NEW = -1, -2
 #: Marks of words in logs of protocols that mark nothing else: only read, and written.
 CLEAN, DIRTY = 0, 1
-#: Accesses of an attempt, as a multiple of the entries of a log, after which it fails.
-MAX_ACCESSES = 64
+#: Accesses of an attempt for each entry of its log, after which it fails.
+ACCESSES_PER_ENTRY = 64
 
 
 class Memory(NamedTuple):
@@ -120,19 +120,6 @@ def commit(tx):
 
 
 @device
-def retry(tx):
-    """Give this attempt up and try again later, as where the words are not yet what the body waits for."""
-    if state(tx, STATUS) == ACTIVE:
-        set_state(tx, STATUS, RETRY)
-
-
-@device
-def is_active(tx):
-    """Whether no access of the attempt has failed so far."""
-    return state(tx, STATUS) == ACTIVE
-
-
-@device
 def state(tx, which):
     """A value of the slot's state."""
     return tx.log.states[tx.slot * tx.log.first_state + which * tx.log.stride]
@@ -151,6 +138,25 @@ def count_one(tx, which):
 
 
 @device
+def is_active(tx):
+    """Whether no access of the attempt has failed so far."""
+    return state(tx, STATUS) == ACTIVE
+
+
+@device
+def fail(tx, status):
+    """Let the attempt fail; its first failure counts."""
+    if is_active(tx):
+        set_state(tx, STATUS, status)
+
+
+@device
+def retry(tx):
+    """Give this attempt up and try again later, as where the words are not yet what the body waits for."""
+    fail(tx, RETRY)
+
+
+@device
 def position(tx, entry):
     """Where an entry of the transaction's log is in the arrays of the log."""
     return tx.log.first * tx.slot + tx.log.stride * entry
@@ -162,13 +168,6 @@ def begin_log(tx):
     set_state(tx, COUNT, 0)
     set_state(tx, STATUS, ACTIVE)
     set_state(tx, ACCESSES, 0)
-
-
-@device
-def fail(tx, status):
-    """Let the attempt fail; its first failure counts."""
-    if state(tx, STATUS) == ACTIVE:
-        set_state(tx, STATUS, status)
 
 
 @device
@@ -196,7 +195,7 @@ def has_room(tx, word):
 @device
 def entry_for(tx, word):
     """Position of a word in the arrays of the log; NEW if it needs an entry, NONE after a failure."""
-    if state(tx, STATUS) != ACTIVE:
+    if not is_active(tx):
         return np.int64(NONE)
     at = look_up(tx, word)
     if at < 0:
@@ -225,9 +224,9 @@ def is_within_budget(tx):
     """
     accesses = state(tx, ACCESSES) + 1
     set_state(tx, ACCESSES, accesses)
-    if accesses > MAX_ACCESSES * tx.log.size:
+    if accesses > ACCESSES_PER_ENTRY * tx.log.size:
         fail(tx, CONFLICT)
-    return state(tx, STATUS) == ACTIVE
+    return is_active(tx)
 
 
 @device

@@ -8,13 +8,7 @@ import numpy as np
 
 from edgewise.device import cas, device, fence, load
 from edgewise.device.spin import relax
-from edgewise.transactions.transaction import (
-    COUNT,
-    NONE,
-    nothing,
-    position,
-    state,
-)
+from edgewise.transactions.transaction import COUNT, NONE, nothing, position, state
 
 #: Entry of a word that has never changed, and the bit of the lock.
 FREE, LOCKED = 0, 1

@@ -28,16 +28,15 @@ from edgewise.device import cas, device, fence, fetch_add, load
 from edgewise.device.spin import relax
 from edgewise.transactions.accesses import Deferred, acquire, write_log
 from edgewise.transactions.transaction import (
-    ACTIVE,
     COUNT,
     RESERVED,
     SEEN,
-    STATUS,
     WOUNDS,
     begin,
     begin_log,
     commit,
     count_one,
+    is_active,
     position,
     set_state,
     state,
@@ -144,7 +143,7 @@ def cancel_reservation(tx):
 @commit.of(WoundWait)
 def write_back(tx):
     """Write the log back unless the attempt has failed, and give all words back."""
-    succeeded = state(tx, STATUS) == ACTIVE
+    succeeded = is_active(tx)
     if succeeded:
         write_log(tx)
     else:

@@ -91,7 +91,7 @@ def test_a_log_that_is_too_small_grows(protocol):
 def test_a_log_has_an_end(monkeypatch):
     import sys
 
-    monkeypatch.setattr(sys.modules["edgewise.transactions.memory"], "LARGEST_LOG", 8)
+    monkeypatch.setattr(sys.modules["edgewise.transactions.memory"], "LOG_ENTRIES", 8)
     for protocol in ("wound-wait", "reservations"):
         words = np.zeros(50, np.int64)
         with pytest.raises(TransactionError, match=r"0 \(and 1 others\) accesses more than 8 words"):
