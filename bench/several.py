@@ -22,7 +22,6 @@ from edgewise.components import MERGES, METHODS
 from edgewise.components.merge import choose_merge
 from edgewise.components.merge import label_parts as label_each
 from edgewise.components.selection import select_method
-from edgewise.experiments.common_start import components_from_common_start
 
 RUNS = 9
 #: Graphs of the speed-up table: more than a billion edges each, and the five of the one-GPU table.
@@ -106,7 +105,7 @@ def on_team(name, graph, team, expected, base, ways=("edges", "range")):
         settle()
         facts = {"graph": name, "gpus": len(team), "split_s": time.perf_counter() - start}
         merges = [name for name, merge in MERGES.items() if merge.by == by]
-        for merge in [*merges, "forest"] if by == "edges" else merges:
+        for merge in merges:
             row = {**facts, **measured(split, merge, expected, base)}
             row["auto"] = several_auto(graph, team) == (by, merge)
             tell(row)
@@ -144,9 +143,7 @@ def measured(split, merge, expected, base):
 
 
 def solve(split, merge):
-    """Method and labels; ``forest`` is the experiment that continues from a common start."""
-    if merge == "forest":
-        return "rem", components_from_common_start(split)
+    """Method and labels."""
     result = ew.connected_components(split, merge=merge)
     return result.method, result._labels
 

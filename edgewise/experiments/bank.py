@@ -30,7 +30,7 @@ RETRIED, PATIENCE, SLOTS = ("wound-wait", "tl2"), (0, 32, 1000), (1, 8, 64)
 #: Money of an account, and what is moved.
 BALANCE, AMOUNT = 1000, 3
 #: Looks at a lock before a thread gives up.
-MAX_LOOKS = 10_000_000
+LOOKS = 10_000_000
 #: Memory transfers of 32 bytes in a transfer of two accounts, and dependent ones one after the other.
 MOVED = {"atomics": (4, 2), "sorted locks": (12, 6), "wound-wait": (12, 5), "pessimistic": (12, 5)}
 #: Bytes of a memory transfer, bytes a second and nanoseconds of one of an H200, and threads in flight.
@@ -62,8 +62,8 @@ def add_both(number, transfers, accounts):
 
 @device
 def lock(locks, account, timed_out):
-    """Take a lock; whether it was free within MAX_LOOKS."""
-    for _ in range(MAX_LOOKS):
+    """Take a lock; whether it was free within LOOKS."""
+    for _ in range(LOOKS):
         if load(locks, account) == 0 and cas(locks, account, 0, 1) == 0:
             fence()
             return True

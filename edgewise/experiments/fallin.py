@@ -11,7 +11,7 @@ from edgewise.experiments.graphs import DELAUNAY, HELLAS, PAPERS, STREET, SYNTHE
 from edgewise.experiments.report import Figure, Table, curves, headings
 from edgewise.forest import METHODS, minimum_spanning_forest
 
-LEAST, GREATEST = 1, 1000
+WEIGHTS = (1, 1000)
 
 
 def _grid(n, **where):
@@ -59,7 +59,7 @@ def forests(watch):
 def _of_graph(watch, name):
     def make():
         graph = GRAPHS[name].generate(watch.size, watch.device)
-        return generators.with_weights(graph, LEAST, GREATEST, seed=1).prepare("components")
+        return generators.with_weights(graph, *WEIGHTS, seed=1).prepare("components")
 
     graph, first = watch.graph(name, make), None
     for method, how in METHODS.items():

@@ -8,10 +8,17 @@ from edgewise.device import arrays
 from edgewise.errors import VerificationError
 from edgewise.workers import DeviceTeam
 
-#: Seconds of a run from which at most three runs, and one run, are timed.
-LONG, VERY_LONG = 1.0, 5.0
+#: Runs that are timed at most, by the seconds from which the first one takes long.
+RUNS_BY_SECONDS = {5.0: 1, 1.0: 3}
 #: Number of graphs that are cached, and the seconds of generation from which a graph is cached for good.
-MAX_CACHED, EXPENSIVE_SECONDS = 2, 5.0
+CACHED, EXPENSIVE_SECONDS = 2, 5.0
+
+
+def repeated(run, runs):
+    """Seconds of several runs, each returned by ``run()``; fewer where the first one takes long."""
+    first = run()
+    runs = min(runs, next((most for long, most in RUNS_BY_SECONDS.items() if first > long), runs))
+    return [first, *(run() for _ in range(runs - 1))]
 
 
 class Stopwatch:
@@ -40,7 +47,7 @@ class Stopwatch:
             self._graphs[name] = graph
             self.made[name] = {"vertices": graph.n_vertices, "edges": graph.n_edges}
             cheap = [known for known in self._graphs if known not in self._expensive]
-            for known in cheap[:-MAX_CACHED]:
+            for known in cheap[:-CACHED]:
                 del self._graphs[known]
                 self._first.pop(known, None)
         return self._graphs[name]
@@ -83,10 +90,9 @@ class Stopwatch:
         """
         self.report(f"{name}: {what}")
         self._check(name, what, run)
-        first = self._check(name, what, run)
-        runs = 1 if first > VERY_LONG else min(self.runs, 3) if first > LONG else self.runs
-        times = [1e3 * first, *(1e3 * self._check(name, what, run) for _ in range(runs - 1))]
-        return {"ms": statistics.median(times), "least": min(times), "largest": max(times), "runs": runs}
+        times = [1e3 * one for one in repeated(lambda: self._check(name, what, run), self.runs)]
+        facts = {"ms": statistics.median(times), "least": min(times), "largest": max(times)}
+        return facts | {"runs": len(times)}
 
     def _check(self, name, what, run):
         """Seconds of a run, after its result was compared."""

@@ -21,7 +21,7 @@ import numpy as np
 from edgewise import components, cycles, forest
 from edgewise.device import arrays
 from edgewise.errors import EdgewiseError, OptionError, VerificationError, argument
-from edgewise.experiments.measure import LONG, VERY_LONG
+from edgewise.experiments.measure import repeated
 from edgewise.experiments.peers import installed
 from edgewise.experiments.report import Figure, Report, Table, headings
 from edgewise.graph import Graph
@@ -239,7 +239,7 @@ def _edgewise(measured, how, method):
         run(measured.new_graph())  # compiles what is new
         graph = measured.new_graph()
         fresh, found = _timed(partial(run, graph))
-        times = _repeated(partial(run, graph), measured.runs)
+        times = repeated(lambda: _timed(partial(run, graph))[0], measured.runs)
     except EdgewiseError as error:
         return row | {"note": str(error)}, None
     row |= {"fresh": 1e3 * fresh, "ms": 1e3 * statistics.median(times), "runs": len(times)}
@@ -253,7 +253,7 @@ def _peer(measured, call, peer, expected):
     try:
         solve, read = peer.calls[call](host, measured.source)
         _, found = _timed(solve)
-        times = _repeated(solve, measured.runs)
+        times = repeated(lambda: _timed(solve)[0], measured.runs)
         same = _agrees(call, host, expected, read(found))
     except Exception as error:  # whatever another library raises
         return row | {"note": f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"}
@@ -277,10 +277,3 @@ def _timed(run):
     start = perf_counter()
     found = run()
     return perf_counter() - start, found
-
-
-def _repeated(run, runs):
-    """Seconds of several runs, fewer where one takes long."""
-    first, _ = _timed(run)
-    runs = 1 if first > VERY_LONG else min(runs, 3) if first > LONG else runs
-    return [first, *(_timed(run)[0] for _ in range(runs - 1))]

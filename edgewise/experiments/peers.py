@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -51,13 +52,17 @@ def _labels_of_sets(sets, n_vertices):
     return smallest_labels(labels)
 
 
+def _unweighted(weights, count):
+    return np.ones(count) if weights is None else weights.astype(float)
+
+
 # -- SciPy ---------------------------------------------------------------------------------------------------
 
 
 def _matrix(graph, weighted):
     from scipy.sparse import csr_array
 
-    weights = graph.csr_weights.astype(float) if weighted else np.ones(len(graph.neighbours))
+    weights = _unweighted(graph.csr_weights if weighted else None, len(graph.neighbours))
     shape = graph.n_vertices, graph.n_vertices
     return csr_array((weights, graph.neighbours.astype(np.int32), graph.offsets.astype(np.int32)), shape)
 
@@ -69,14 +74,11 @@ def _scipy_components(graph, _):
     return lambda: connected_components(matrix, directed=False), lambda found: smallest_labels(found[1])
 
 
-def _scipy_distances(weighted):
-    def prepare(graph, source):
-        from scipy.sparse.csgraph import dijkstra
+def _scipy_distances(graph, source, *, weighted):
+    from scipy.sparse.csgraph import dijkstra
 
-        matrix = _matrix(graph, weighted)
-        return lambda: dijkstra(matrix, indices=source, unweighted=not weighted), np.asarray
-
-    return prepare
+    matrix = _matrix(graph, weighted)
+    return lambda: dijkstra(matrix, indices=source, unweighted=not weighted), np.asarray
 
 
 def _scipy_forest(graph, _):
@@ -86,7 +88,20 @@ def _scipy_forest(graph, _):
     return lambda: minimum_spanning_tree(matrix), lambda tree: np.atleast_1d(tree.data.sum())
 
 
-# -- NetworkX ------------------------------------------------------------------------------------------------
+# -- NetworkX and rustworkx ----------------------------------------------------------------------------------
+
+
+def _dense(distances, n_vertices, source):
+    """Distances from a dictionary of them, which need not have the source."""
+    found = np.full(n_vertices, INFINITY)
+    found[list(distances.keys())] = list(distances.values())
+    found[source] = 0
+    return found
+
+
+def _components_of(graph, library, made):
+    find = library.weakly_connected_components if graph.directed else library.connected_components
+    return lambda: list(find(made)), lambda sets: _labels_of_sets(sets, graph.n_vertices)
 
 
 def _networkx_graph(graph, weighted):
@@ -94,47 +109,56 @@ def _networkx_graph(graph, weighted):
 
     made = (nx.DiGraph if graph.directed else nx.Graph)()
     made.add_nodes_from(range(graph.n_vertices))
-    ends = graph.sources.tolist(), graph.targets.tolist()
-    if weighted:
-        made.add_weighted_edges_from(zip(*ends, graph.weights.tolist()))
-    else:
-        made.add_edges_from(zip(*ends))
-    return made
-
-
-def _dense(distances, n_vertices):
-    found = np.full(n_vertices, INFINITY)
-    found[list(distances.keys())] = list(distances.values())
-    return found
+    weights = _unweighted(graph.weights if weighted else None, graph.n_edges)
+    made.add_weighted_edges_from(zip(graph.sources.tolist(), graph.targets.tolist(), weights.tolist()))
+    return nx, made
 
 
 def _networkx_components(graph, _):
-    import networkx as nx
-
-    made = _networkx_graph(graph, False)
-    find = nx.weakly_connected_components if graph.directed else nx.connected_components
-    return lambda: list(find(made)), lambda sets: _labels_of_sets(sets, graph.n_vertices)
+    return _components_of(graph, *_networkx_graph(graph, False))
 
 
-def _networkx_distances(weighted):
-    def prepare(graph, source):
-        import networkx as nx
-
-        made = _networkx_graph(graph, weighted)
-        name = "single_source_dijkstra_path_length" if weighted else "single_source_shortest_path_length"
-        find = getattr(nx, name)
-        return lambda: dict(find(made, source)), lambda found: _dense(found, graph.n_vertices)
-
-    return prepare
+def _networkx_distances(graph, source, *, weighted):
+    nx, made = _networkx_graph(graph, weighted)
+    find = nx.single_source_dijkstra_path_length if weighted else nx.single_source_shortest_path_length
+    return lambda: dict(find(made, source)), lambda found: _dense(found, graph.n_vertices, source)
 
 
 def _networkx_forest(graph, _):
-    import networkx as nx
-
-    made = _networkx_graph(graph, True)
+    nx, made = _networkx_graph(graph, True)
     return (
         lambda: list(nx.minimum_spanning_edges(made, data=True)),
         lambda edges: np.array([sum(data["weight"] for *_, data in edges)]),
+    )
+
+
+def _rustworkx_graph(graph, weighted):
+    import rustworkx as rx
+
+    made = (rx.PyDiGraph if graph.directed else rx.PyGraph)()
+    made.add_nodes_from(range(graph.n_vertices))
+    weights = _unweighted(graph.weights if weighted else None, graph.n_edges)
+    made.add_edges_from(list(zip(graph.sources.tolist(), graph.targets.tolist(), weights.tolist())))
+    return rx, made
+
+
+def _rustworkx_components(graph, _):
+    return _components_of(graph, *_rustworkx_graph(graph, False))
+
+
+def _rustworkx_distances(graph, source, *, weighted):
+    rx, made = _rustworkx_graph(graph, weighted)
+    return (
+        lambda: rx.dijkstra_shortest_path_lengths(made, source, float),
+        lambda found: _dense(dict(found), graph.n_vertices, source),
+    )
+
+
+def _rustworkx_forest(graph, _):
+    rx, made = _rustworkx_graph(graph, True)
+    return (
+        lambda: rx.minimum_spanning_edges(made, weight_fn=float),
+        lambda edges: np.array([sum(weight for *_, weight in edges)]),
     )
 
 
@@ -156,12 +180,9 @@ def _igraph_components(graph, _):
     return lambda: made.connected_components(mode="weak").membership, smallest_labels
 
 
-def _igraph_distances(weighted):
-    def prepare(graph, source):
-        made, weights = _igraph(graph, weighted), "weight" if weighted else None
-        return lambda: made.distances(source, weights=weights, mode="out")[0], np.asarray
-
-    return prepare
+def _igraph_distances(graph, source, *, weighted):
+    made, weights = _igraph(graph, weighted), "weight" if weighted else None
+    return lambda: made.distances(source, weights=weights, mode="out")[0], np.asarray
 
 
 def _igraph_forest(graph, _):
@@ -172,50 +193,6 @@ def _igraph_forest(graph, _):
     )
 
 
-# -- rustworkx -----------------------------------------------------------------------------------------------
-
-
-def _rustworkx_graph(graph, weighted):
-    import rustworkx as rx
-
-    made = (rx.PyDiGraph if graph.directed else rx.PyGraph)()
-    made.add_nodes_from(range(graph.n_vertices))
-    weights = graph.weights.tolist() if weighted else [1.0] * graph.n_edges
-    made.add_edges_from(list(zip(graph.sources.tolist(), graph.targets.tolist(), map(float, weights))))
-    return made
-
-
-def _rustworkx_components(graph, _):
-    import rustworkx as rx
-
-    made = _rustworkx_graph(graph, False)
-    find = rx.weakly_connected_components if graph.directed else rx.connected_components
-    return lambda: find(made), lambda sets: _labels_of_sets(sets, graph.n_vertices)
-
-
-def _rustworkx_distances(graph, source):
-    import rustworkx as rx
-
-    made = _rustworkx_graph(graph, True)
-
-    def read(found):
-        distances = _dense(dict(found), graph.n_vertices)
-        distances[source] = 0
-        return distances
-
-    return lambda: rx.dijkstra_shortest_path_lengths(made, source, float), read
-
-
-def _rustworkx_forest(graph, _):
-    import rustworkx as rx
-
-    made = _rustworkx_graph(graph, True)
-    return (
-        lambda: rx.minimum_spanning_edges(made, weight_fn=float),
-        lambda edges: np.array([sum(weight for *_, weight in edges)]),
-    )
-
-
 # -- NetworKit -----------------------------------------------------------------------------------------------
 
 
@@ -223,8 +200,9 @@ def _networkit_graph(graph, weighted):
     import networkit as nk
 
     ends = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
-    values = np.asarray(graph.weights, float) if weighted else np.ones(graph.n_edges)
-    return nk.GraphFromCoo((values, ends), n=graph.n_vertices, weighted=weighted, directed=graph.directed)
+    values = _unweighted(graph.weights if weighted else None, graph.n_edges)
+    made = nk.GraphFromCoo((values, ends), n=graph.n_vertices, weighted=weighted, directed=graph.directed)
+    return nk, made
 
 
 def _run(algorithm):
@@ -233,86 +211,55 @@ def _run(algorithm):
 
 
 def _networkit_components(graph, _):
-    import networkit as nk
-
-    made = _networkit_graph(graph, False)
+    nk, made = _networkit_graph(graph, False)
     find = nk.components.WeaklyConnectedComponents if graph.directed else nk.components.ConnectedComponents
-    return (
-        lambda: _run(find(made)),
-        lambda found: (
-            smallest_labels(found.getPartition().getVector())
-            if not graph.directed
-            else _labels_of_sets(found.getComponents(), graph.n_vertices)
-        ),
-    )
+
+    def read(found):
+        if graph.directed:
+            return _labels_of_sets(found.getComponents(), graph.n_vertices)
+        return smallest_labels(found.getPartition().getVector())
+
+    return lambda: _run(find(made)), read
 
 
-def _networkit_distances(weighted):
-    def prepare(graph, source):
-        import networkit as nk
+def _networkit_distances(graph, source, *, weighted):
+    nk, made = _networkit_graph(graph, weighted)
+    search = nk.distance.Dijkstra if weighted else nk.distance.BFS
 
-        made = _networkit_graph(graph, weighted)
-        search = nk.distance.Dijkstra if weighted else nk.distance.BFS
-        return lambda: _run(search(made, source, False)), _networkit_read
+    def read(found):
+        distances = np.array(found.getDistances())
+        return np.where(distances >= np.finfo(float).max, INFINITY, distances)
 
-    return prepare
+    return lambda: _run(search(made, source, False)), read
 
 
-def _networkit_read(found):
-    distances = np.array(found.getDistances())
-    return np.where(distances >= np.finfo(float).max, INFINITY, distances)
+def _calls(components, distances, forest=None, unweighted=True):
+    """What a library solves, by call."""
+    calls = {"components": components, "shortest paths": partial(distances, weighted=True)}
+    if unweighted:
+        calls["bfs"] = partial(distances, weighted=False)
+    return calls if forest is None else calls | {"forest": forest}
 
 
 PEERS = (
     Peer(
         "SciPy",
         "scipy",
-        {
-            "components": _scipy_components,
-            "bfs": _scipy_distances(False),
-            "shortest paths": _scipy_distances(True),
-            "forest": _scipy_forest,
-        },
+        _calls(_scipy_components, _scipy_distances, _scipy_forest),
         max_edges=(1 << 30) - 1,  # its offsets are 32 bits wide
     ),
-    Peer(
-        "igraph",
-        "igraph",
-        {
-            "components": _igraph_components,
-            "bfs": _igraph_distances(False),
-            "shortest paths": _igraph_distances(True),
-            "forest": _igraph_forest,
-        },
-    ),
-    Peer(
-        "NetworKit",
-        "networkit",
-        {
-            "components": _networkit_components,
-            "bfs": _networkit_distances(False),
-            "shortest paths": _networkit_distances(True),
-        },
-    ),
+    Peer("igraph", "igraph", _calls(_igraph_components, _igraph_distances, _igraph_forest)),
+    Peer("NetworKit", "networkit", _calls(_networkit_components, _networkit_distances)),
     Peer(
         "rustworkx",
         "rustworkx",
-        {
-            "components": _rustworkx_components,
-            "shortest paths": _rustworkx_distances,
-            "forest": _rustworkx_forest,
-        },
+        _calls(_rustworkx_components, _rustworkx_distances, _rustworkx_forest, unweighted=False),
         max_edges=EDGE_BY_EDGE,
     ),
     Peer(
         "NetworkX",
         "networkx",
-        {
-            "components": _networkx_components,
-            "bfs": _networkx_distances(False),
-            "shortest paths": _networkx_distances(True),
-            "forest": _networkx_forest,
-        },
+        _calls(_networkx_components, _networkx_distances, _networkx_forest),
         max_edges=PYTHON_OBJECTS,
     ),
 )
