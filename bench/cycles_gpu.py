@@ -20,9 +20,10 @@ from components import event_times, wall
 
 import edgewise as ew
 from edgewise.cycles import METHODS
+from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.counting.wedges import wedges_of
-from edgewise.cycles.planning import choose, heaviest_first
+from edgewise.cycles.planning import heaviest_first
+from edgewise.cycles.selection import select_method
 
 GRAPHS = ("rmat20", "uniform22", "rgg21")
 LENGTHS = (3, 4, 5)
@@ -48,7 +49,7 @@ def measure(name, graph):
 
 
 def timed(name, graph, ranked, ranking, wedges, length):
-    method = choose(METHODS, length, ("cuda:0",))
+    method = select_method(length)
     found = METHODS[method]
 
     def ready():

@@ -56,6 +56,7 @@ class CPULimits:
         1 / 64, "apart / n", "close | far apart", "2 cores, no state", "2026-11-21"
     )
     components_counted: int = limit(1 << 18, "vertices", "NumPy | all", "2 cores, add6734", "2026-11-23")
+    cycles_hubs: int = limit(8, "steps per entry", "by number | by rank", "not noted, 230b9d69", "2026-11-22")
     forest_threads: int = limit(8, "threads", "kruskal | boruvka", "16 cores, 56083c9", "2026-11-23")
     forest_entries: int = limit(1 << 20, "entries", "kruskal | boruvka", "16 cores, no state", "2026-11-23")
     ingest_few: int = limit(1 << 12, "edges", "NumPy | kernel", "2 cores, 8383ece", "2026-11-25")
@@ -77,6 +78,8 @@ class GPULimits:
     components_skewed: int = limit(
         8, "equal / by chance", "edge-filter | edge-reach", "H200, no state", "2026-11-23"
     )
+    cycles_share: float = limit(0.1, "of speed", "GPUs | CPU too", "not noted, 6d6c7e33", "2026-11-22")
+    cycles_joined: float = limit(0.05, "seconds", "GPUs | CPU too", "not noted, 6d6c7e33", "2026-11-22")
     paths_core: float = limit(0.3, "core / n", "hierarchy | by levels", "H200, 01de572", "2026-11-26")
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "as on 1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "as on 1 core, 60baba7", "2026-11-21")

@@ -13,7 +13,7 @@ from edgewise.command import help_text, options, report
 from edgewise.command.outputs import check_outputs, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages, workers_of
 from edgewise.cycles import METHODS, SCHEDULES, check_length
-from edgewise.cycles.planning import parse
+from edgewise.cycles.schedules import parse
 from edgewise.device import threads
 from edgewise.errors import GraphError, OptionError
 from edgewise.files.inputs import name_of

@@ -1,28 +1,33 @@
 """Simple cycles of a given length through every vertex of an undirected graph.
 
 A method divides the count into *tasks*, one per vertex.  A schedule deals tasks to CPU cores and GPUs
-(:mod:`~edgewise.cycles.planning`), and the counts of the devices are added, so that all methods,
+(:mod:`~edgewise.cycles.schedules`), and the counts of the devices are added, so that all methods,
 devices and schedules give the same counts bit for bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, Unpack
 
-import numpy as np
-
 from edgewise.cycles import planning
-from edgewise.cycles.by_workers import count_by_workers, device_of_workers
 from edgewise.cycles.counting.ranked import by_vertex, check_undirected
 from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
-from edgewise.cycles.planning import SCHEDULES
 from edgewise.cycles.result import Cycles
-from edgewise.device import arrays, each
+from edgewise.cycles.schedules import (
+    SCHEDULES,
+    Job,
+    Plan,
+    count_by_workers,
+    count_tasks,
+    device_of_workers,
+    parse,
+)
+from edgewise.cycles.selection import select_devices, select_method
+from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.front import CallOptions, Progress, front, reporter
 from edgewise.graph import Graph
@@ -140,15 +145,12 @@ def cycle_counts(
         team = DeviceTeam([Worker(worker_names(where)[0], where)])
     for worker in team:
         check_device(method, worker.device, METHODS)
-    progress, how = reporter(), planning.parse(schedule)
-    request = _Request(int(length), method, options, team, how, bool(force), progress, client)
+    request = _Request(int(length), options, team, schedule, bool(force), reporter(), client)
     device = team[0].device if client is None else "cpu"
     graph = graph.to(device)
     with arrays.guard(device):
-        counted = None
-        if client is None:
-            counted = _count_prepared(graph, request, device) or _count_whole(graph, request)
-        counted = counted or _count_by_tasks(graph, request)
+        name = select_method(int(length)) if method == "auto" else method
+        counted = _count_at_once(graph, request, name) or _count_by_tasks(graph, request, name)
         if count_directions:
             counted = counted._replace(counts=2 * counted.counts)
     name, seconds, counts, n_self_loops, n_duplicates, names = counted
@@ -168,16 +170,12 @@ def check_length(length: Any, method: str = "auto") -> None:
 
 
 class _Request(NamedTuple):
-    """What is to be counted, how, and by which devices; ``schedule`` is a name and a number.
-
-    The devices are those of the workers of the ``executor``, if there is one.
-    """
+    """What is to be counted, how, and by which devices, or those of the workers of the ``executor``."""
 
     length: int
-    method: str
     options: CycleOptions
     team: DeviceTeam
-    schedule: tuple[str, float]
+    schedule: str
     force: bool
     progress: Progress | None
     executor: Executor | None
@@ -194,84 +192,50 @@ class _Counted(NamedTuple):
     devices: tuple[str, ...]
 
 
-def _count_whole(graph, request):
-    """Count the whole graph in one call if the method has a way to do so, and that is worthwhile."""
-    team, name = request.team, request.method
-    if name == "auto":
-        name = planning.choose(METHODS, request.length, team.devices)
-    whole = METHODS[name].whole
-    if whole is None or len(team) > 1 or request.schedule[0] != "auto" or graph.device != "cpu":
-        return None
-    if not graph.has_rows or graph.directed:
-        with timer("rank"):
-            ranked_of(graph)
-    with timer("count"):
-        start = perf_counter()
-        counts, n_self_loops, n_duplicates = whole(graph)
-        seconds = perf_counter() - start
-    return None if counts is None else _Counted(name, seconds, counts, n_self_loops, n_duplicates, team.names)
-
-
-@each
-def _take(vertex, values, index, taken):
-    taken[vertex] = values[index[vertex]]
-
-
-def _count_prepared(graph, request, device):
-    """Count on one GPU by the solver that is kept with the graph, unless work is divided into pieces."""
-    team, name, length = request.team, request.method, request.length
-    in_pieces = request.schedule[0] != "auto" or request.options
-    if len(team) > 1 or device == "cpu" or in_pieces:
-        return None
-    if name == "auto":
-        name = planning.choose(METHODS, length, (device,))
-    prepare = METHODS[name].prepare
-    if prepare is None:
+def _count_at_once(graph, request, name):
+    """Count all vertices in one call on one device; ``None`` where work is to be divided into tasks."""
+    whole, (worker, *others) = METHODS[name].whole, request.team
+    if whole is None or others or request.executor or request.options or request.schedule != "auto":
         return None
     with timer("rank"):
-        ranked = ranked_of(graph)
-    with timer("plan"):
-        graph.cached(("fits", length), lambda: planning.check_fits(ranked, length))
-        most = planning.LONG * planning.GPU_SPEED
-        kept = graph.cached(("prepared", name), lambda: prepare(ranked, most))
-    if kept is None:
+        prepared = whole(graph, planning.LONG * planning.speed_of(graph.device))
+    if prepared is None:
         return None
     with timer("count"):
-        start, solver = perf_counter(), copy(kept)
-        solver.begin()
-        counts = arrays.empty(graph.n_vertices, np.int64, device)
-        _take(graph.n_vertices, solver.count_all(), ranked.rank, counts)
-        arrays.synchronize(device)
+        start = perf_counter()
+        counts = prepared.solve()
+        arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     if request.progress is not None:
         request.progress(1.0, 1.0)
-    return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, (team[0].name,))
+    return _Counted(name, seconds, counts, prepared.n_self_loops, prepared.n_duplicates, (worker.name,))
 
 
-def _count_by_tasks(graph, request):
+def _count_by_tasks(graph, request, name):
     """Rank the graph, deal its vertices to the devices, and add what they count."""
     team, length = request.team, request.length
-    how, number = SCHEDULES[request.schedule[0]], request.schedule[1]
+    schedule, number = parse(request.schedule)
+    how = SCHEDULES[schedule]
     with timer("rank"):
         ranked = ranked_of(graph)
         arrays.synchronize(graph.device)
     with timer("plan"):
-        name = planning.choose(METHODS, length, team.devices) if request.method == "auto" else request.method
         if not METHODS[name].enumerates:
             planning.check_fits(ranked, length)
         tasks = planning.tasks_of(graph, name, METHODS[name], length, how.by_work)
         if not request.force:
             planning.check_seconds(tasks.total, team.devices, name, length)
-        if request.schedule[0] == "auto":
+        if schedule == "auto":
             seconds = planning.seconds_of(tasks.total, team.devices)
-            team = DeviceTeam(team[i] for i in planning.joining(team.devices, seconds))
+            speeds = [planning.speed_of(device) for device in team.devices]
+            team = DeviceTeam(team[i] for i in select_devices(team.devices, speeds, seconds))
         seconds = planning.seconds_of(tasks.total, team.devices)
-        dealer = how.deal(planning.Plan(tasks, seconds, team.devices, number))
+        dealer = how.deal(Plan(tasks, seconds, team.devices, number))
     with timer("count"):
         start = perf_counter()
-        job = planning.Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
+        job = Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
         if request.executor is None:
-            counts = arrays.move(planning.count_tasks(job, team.devices), graph.device)
+            counts = arrays.move(count_tasks(job, team.devices), graph.device)
         else:
             counts = count_by_workers(job, request.executor, team[0].device)
         counts = by_vertex(counts, ranked)

@@ -9,9 +9,9 @@ from typing import Any
 from edgewise.method import Driver, Method, Option
 
 #: A number of wedges or of steps.
-LARGE = Option(below=2**63)
+HUGE = Option(below=2**63)
 #: Wedges up to which a warp and a block of a GPU count an apex vertex, and from which on the whole grid does.
-LIMITS = {"small": LARGE, "large": LARGE, "all_from": LARGE}
+LIMITS = {"small": HUGE, "large": HUGE, "all_from": HUGE}
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,9 @@ class CycleMethod(Method):
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
     whole : callable or None
-        ``whole(graph)`` returns counts by vertex, self-loops and repeated edges.  It counts on the host in
-        one call, perhaps without ranking the graph; the counts are ``None`` where tasks are faster.
-    prepare : callable or None
-        ``prepare(ranked, most)`` returns a solver for all tasks on a GPU, which is kept with the graph:
-        ``copy(solver).begin()`` allocates scratch, and ``count_all()`` returns counts by rank.  It is
-        ``None`` if there are more than the ``most`` operations.
+        ``whole(graph, most)`` prepares a count of all vertices at once on the device of the graph: a
+        :class:`~edgewise.cycles.counting.ranked.Whole`, or ``None`` where there are more than the ``most``
+        operations, or tasks are as fast.
     cost : float
         Operations, in the unit of :mod:`~edgewise.cycles.planning`, of a unit of its work.
     enumerates : bool
@@ -50,7 +47,6 @@ class CycleMethod(Method):
     work: Callable[..., Any] = field(kw_only=True)
     lengths: tuple[int, ...] | None = field(default=None, kw_only=True)
     whole: Callable[..., Any] | None = field(default=None, kw_only=True)
-    prepare: Callable[..., Any] | None = field(default=None, kw_only=True)
     cost: float = field(default=1.0, kw_only=True)
     enumerates: bool = field(default=False, kw_only=True)
 
@@ -65,16 +61,15 @@ METHODS = {
         "rows of higher neighbours, intersected",
         "Chiba and Nishizeki 1985; Merrill et al. 2012",
         work=Driver("edgewise.cycles.counting.triangles:work"),
-        prepare=Driver("edgewise.cycles.counting.triangles:start_all"),
+        whole=Driver("edgewise.cycles.counting.triangles:whole"),
         lengths=(3,),
-        whole=Driver("edgewise.cycles.counting.triangles:count_whole"),
     ),
     "squares": CycleMethod(
         Driver("edgewise.cycles.counting.squares:start"),
         "wedges below each vertex, by their endpoints",
         "Burkhardt and Harris 2023",
         work=Driver("edgewise.cycles.counting.squares:work"),
-        prepare=Driver("edgewise.cycles.counting.squares:start_all"),
+        whole=Driver("edgewise.cycles.counting.squares:whole"),
         lengths=(4,),
         options=LIMITS,
     ),
@@ -83,7 +78,7 @@ METHODS = {
         "wedges below each vertex whose endpoints are joined",
         "after Kowalik 2003",
         work=Driver("edgewise.cycles.counting.pentagons:work"),
-        prepare=Driver("edgewise.cycles.counting.pentagons:start_all"),
+        whole=Driver("edgewise.cycles.counting.pentagons:whole"),
         lengths=(5,),
         options=LIMITS,
     ),
@@ -98,8 +93,8 @@ METHODS = {
         Driver("edgewise.cycles.search.enumerate:start"),
         "every cycle, found at its highest vertex",
         "bounded search",
-        work=Driver("edgewise.cycles.search.probes:work"),
-        options={"cap": LARGE},
+        work=Driver("edgewise.cycles.search.enumerate:work"),
+        options={"cap": HUGE},
         cost=0.4,
         enumerates=True,
     ),

@@ -1,4 +1,4 @@
-"""Results of counting and estimating cycles."""
+"""Results of counting cycles."""
 
 from __future__ import annotations
 
@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.cycles.verification import verify
 from edgewise.device import arrays
-from edgewise.errors import OptionError, VerificationError
-from edgewise.result import Result, check_column, counted
+from edgewise.result import Result, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from edgewise.ingest.frames import Frame, Kind
-
-#: Relative difference of two estimates from the same draws, summed in another order.
-ROUNDING = 1e-6
 
 
 def exact_sum(counts) -> int:
@@ -92,81 +84,3 @@ class Cycles(Result):
         title = f"{self.total:,} cycles of length {self.length}; {none:,} vertices are on none"
         labels = plots.Labels(title, f"cycles of length {self.length} through a vertex", "vertices")
         plots.spans(through[through > 0], path, labels, base)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CycleEstimate(Result):
-    """An estimate of the number of cycles of one length in a graph.
-
-    Attributes
-    ----------
-    graph, method, seconds, devices
-        As in :class:`~edgewise.result.Result`.
-    length : int
-        Vertices, and edges, of a cycle.
-    total : float
-        The estimate.
-    low, high : float
-        Interval that contains the number in a share ``confidence`` of all such estimates, at least.
-    confidence : float
-    samples : int
-        Walks that were drawn.
-    hits : int
-        Walks among them that could be closed; where they are few, ``total`` is unreliable.
-    seed : int
-    """
-
-    length: int
-    total: float
-    low: float
-    high: float
-    confidence: float
-    samples: int
-    hits: int
-    seed: int
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table of one row.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``length``, ``total``, ``low``, ``high``, ``confidence``, ``samples``, ``hits``, ``seed``.
-        """
-        return super().to_frame(kind=kind)
-
-    def to_dict(self, column: str | None = None) -> dict[str, Any]:
-        """Return the numbers of the estimate by name: :attr:`facts`, or one of them."""
-        check_column(column, list(self.facts))
-        return self.facts if column is None else {column: self.facts[column]}
-
-    def _answer(self):
-        bounds = f"{self.low:,.0f} to {self.high:,.0f} with a confidence of {self.confidence:g}"
-        return f"about {self.total:,.0f} cycles of length {self.length} ({bounds})"
-
-    def _arrow(self, rows=None):
-        import pyarrow as pa
-
-        return pa.table({name: [value] for name, value in self.facts.items()})
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The numbers of the estimate by name."""
-        names = ("length", "total", "low", "high", "confidence", "samples", "hits", "seed")
-        return {name: getattr(self, name) for name in names}
-
-    def _verify(self, graph: Any) -> None:
-        """Draw the same walks again."""
-        with arrays.guard(graph.device):
-            shares, scale = sample(ranked_of(graph), self.length, self.samples, self.seed)
-        for name, value in estimate_from(shares, scale, self.confidence)._asdict().items():
-            if not np.isclose(getattr(self, name), value, rtol=ROUNDING):
-                raise VerificationError(f"{name} is {getattr(self, name)}, but {value} by the same draws")
-
-    def _plot(self, path: str | Path) -> None:
-        raise OptionError("an estimate is a number for the whole graph; there is no distribution to draw")

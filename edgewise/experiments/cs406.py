@@ -21,7 +21,8 @@ import numpy as np
 import edgewise
 from edgewise.cycles import METHODS, SCHEDULES, cycle_counts
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.planning import Job, Plan, Tasks, count_tasks, parse, seconds_of
+from edgewise.cycles.planning import Tasks, seconds_of
+from edgewise.cycles.schedules import Job, Plan, count_tasks, parse
 from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS
 from edgewise.experiments.published import CS406 as PUBLISHED

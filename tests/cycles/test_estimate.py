@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.search.estimate import estimate_cycles
-from edgewise.cycles.search.sampling import interval
+from edgewise.cycles.search.estimate import estimate_cycles, interval
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError

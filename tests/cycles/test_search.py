@@ -8,11 +8,12 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles import METHODS, planning
-from edgewise.cycles.counting.ranked import RankedCSR
+from edgewise.cycles.counting.ranked import CSR, RankedCSR
 from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.planning import heaviest_first
-from edgewise.cycles.search import dfs, probes, sampling, two_core
+from edgewise.cycles.search import dfs, two_core
 from edgewise.cycles.search import enumerate as enumerating
+from edgewise.cycles.search import estimate as sampling
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
@@ -76,7 +77,7 @@ def test_walks_are_powers_of_the_matrix():
     matrix[sources, targets] = matrix[targets, sources] = sources != targets
     graph = ranked(n, sources, targets)
     rank = np.asarray(arrays.move(graph.rank, "cpu")).astype(np.int64)
-    rows, everywhere = two_core.Rows(graph.offsets, graph.neighbours), arrays.full(n, 1, np.uint8, PLACE)
+    rows, everywhere = CSR(graph.offsets, graph.neighbours), arrays.full(n, 1, np.uint8, PLACE)
     for steps in (0, 1, 2, 5):
         found = np.asarray(arrays.move(two_core.count_walks(rows, steps, everywhere), "cpu"))
         assert found[rank].tolist() == np.linalg.matrix_power(matrix, steps).sum(1).tolist()
@@ -86,9 +87,9 @@ def test_walks_are_powers_of_the_matrix():
 def test_work_is_foreseen():
     for shape, length in (("dense", 5), ("clique", 6), ("two cliques and a bridge", 5), ("grid", 6)):
         graph = ranked(*ZOO[shape])
-        solver = enumerating.start(graph, heaviest_first(probes.work(graph, length)), length)
+        solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
         solver.count(0, len(solver.order))
-        assert 0.2 < probes.work(graph, length).sum() / solver.budget.spent[0] < 8, shape
+        assert 0.2 < enumerating.work(graph, length).sum() / solver.budget.spent[0] < 8, shape
 
 
 def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
@@ -97,11 +98,11 @@ def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
     sources = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
     targets = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
     graph, length = ranked(side * side, sources, targets), 12
-    monkeypatch.setattr(probes, "FEW", np.inf)
-    guess = probes.work(graph, length).sum()
-    monkeypatch.setattr(probes, "FEW", 0.0)
-    better = probes.work(graph, length).sum()
-    solver = enumerating.start(graph, heaviest_first(probes.work(graph, length)), length)
+    monkeypatch.setattr(enumerating, "FEW", np.inf)
+    guess = enumerating.work(graph, length).sum()
+    monkeypatch.setattr(enumerating, "FEW", 0.0)
+    better = enumerating.work(graph, length).sum()
+    solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
     solver.count(0, len(solver.order))
     assert 0.3 < better / solver.budget.spent[0] < 3
     assert guess > 2 * better
@@ -124,14 +125,14 @@ def test_no_task_is_lost_because_probes_miss_it(length, schedule):
 
 
 def test_a_top_is_a_task_if_it_has_two_lower_neighbours(monkeypatch):
-    monkeypatch.setattr(probes, "FEW", 0.0)
-    monkeypatch.setattr(probes, "_ratio", lambda *given: 0.0)
+    monkeypatch.setattr(enumerating, "FEW", 0.0)
+    monkeypatch.setattr(enumerating, "_ratio", lambda *given: 0.0)
     for shape in (clique(12), ZOO["grid"], ZOO["sparse"]):
         graph = ranked(*shape)
         core = two_core.without_trees(graph)
         below = arrays.move(core.split - core.offsets[:-1], "cpu")
-        assert (arrays.move(probes.work(graph, 6), "cpu") > 0).tolist() == (below > 1).tolist()
-    assert probes.work(ranked(*star(50)), 7).sum() == 0
+        assert (arrays.move(enumerating.work(graph, 6), "cpu") > 0).tolist() == (below > 1).tolist()
+    assert enumerating.work(ranked(*star(50)), 7).sum() == 0
 
 
 def test_a_tree_does_not_hide_days_of_work():
@@ -142,22 +143,22 @@ def test_a_tree_does_not_hide_days_of_work():
     sources = np.r_[sources, np.full(30, root), parents]
     targets = np.r_[targets, children, leaves]
     alone, beside = ranked(*clique(60)), ranked(leaves[-1] + 1, sources, targets)
-    expected = probes.work(alone, 9).sum()
-    assert probes.work(beside, 9).sum() == pytest.approx(expected, rel=0.5)
+    expected = enumerating.work(alone, 9).sum()
+    assert enumerating.work(beside, 9).sum() == pytest.approx(expected, rel=0.5)
     assert 0.1 < expected / sum(perm(top, 8) for top in range(60)) < 10
 
 
 def test_strata_are_probed_each_on_their_own(monkeypatch):
-    monkeypatch.setattr(probes, "FEW", 0.0)
+    monkeypatch.setattr(enumerating, "FEW", 0.0)
     guess = np.r_[np.full(10, 1e280), np.zeros(5), np.full(100, 1e9), np.full(10, 1e7)]
-    probed = probes._strata(guess)
+    probed = enumerating._strata(guess)
     assert [len(tops) for tops in probed] == [10, 100, 10]
-    assert len(probes._strata(10.0 ** np.arange(200))) == probes.STRATA
+    assert len(enumerating._strata(10.0 ** np.arange(200))) == enumerating.STRATA
 
 
 def test_work_beyond_all_numbers_stays_a_number():
     graph = ranked(*clique(300))
-    assert 1e290 <= float(probes.work(graph, 200).sum()) < np.inf
+    assert 1e290 <= float(enumerating.work(graph, 200).sum()) < np.inf
 
 
 def test_a_search_gives_up_at_its_cap():
@@ -193,23 +194,23 @@ def kinds(names, index):
     )
 
 
-ROWS = two_core.Rows, ("int64[]", "index[]")
-CSR = RankedCSR, ("int64[]", "index[]", "int64[]")
+ROWS = CSR, ("int64[]", "index[]")
+RANKED = RankedCSR, ("int64[]", "index[]", "int64[]")
 TASKS = "int64[]", "int64", "int64", "int64[]", "int64"
 KERNELS = {
     "dfs": (
         dfs.search.cuda,
-        ("int64", (dfs.Tasks, TASKS), CSR)
+        ("int64", (dfs.Tasks, TASKS), RANKED)
         + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64")), "int64[]"),
     ),
     "enumerate": (
         enumerating.search.cuda,
-        ("int32[]", "int64", (dfs.Tasks, TASKS), CSR)
+        ("int32[]", "int64", (dfs.Tasks, TASKS), RANKED)
         + ((enumerating.Scratch, ("int64", "int32[]", "index[]", *["int64[]"] * 4)),)
         + ((enumerating.Budget, ("int64[]", "int64")), "int64[]"),
     ),
-    "add_step": (two_core.add_step.cuda, (CSR, "uint8[]", "float64[]", "float64[]")),
-    "peel_once": (two_core.peel_once.cuda, (CSR, "uint8[]", "uint8[]")),
+    "add_step": (two_core.add_step.cuda, (RANKED, "uint8[]", "float64[]", "float64[]")),
+    "peel_once": (two_core.peel_once.cuda, (RANKED, "uint8[]", "uint8[]")),
     "sum_along": (sampling.sum_along.cuda, (ROWS, "float64[]", "int64", "float64[]")),
     "draw_walk": (
         sampling.draw_walk.cuda,

@@ -87,7 +87,7 @@ def test_workers_share_and_numbers_widen(length, monkeypatch):
         assert np.array_equal(counted(graph, length), expected)
     finally:
         threads.use(before)
-    monkeypatch.setattr(pentagons, "MAX_NARROW", 300)  # then numbers are 32 bits wide
+    monkeypatch.setattr(pentagons, "NARROW", 300)  # then numbers are 32 bits wide
     monkeypatch.setattr(thread_pool, "CHUNK_TASKS", 2)
     assert np.array_equal(counted(graph, length), expected)
 

@@ -1,17 +1,15 @@
 """Counting on GPUs: every kind of thread group, tables in and outside shared memory, orders of all sorts."""
 
-from copy import copy
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting import apex, pentagons, ranked_rows, squares, triangles, wedges
-from edgewise.cycles.counting.ranked import RankedCSR
+from edgewise.cycles.counting import apex, pentagons, ranking, squares, triangles, wedges
+from edgewise.cycles.counting.ranked import CSR, RankedCSR
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.methods import METHODS
-from edgewise.cycles.planning import heaviest_first
+from edgewise.cycles.planning import heaviest_first, whole_by_rank
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import Worker, arrays, launch
 from tests import jitter, lockstep
@@ -84,16 +82,15 @@ def test_tasks_in_any_order(name):
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", SOLVERS)
 def test_all_vertices_at_once(name):
-    """A solver without an order is copied for every count, and refuses more work than it is allowed."""
-    graph, prepare = random_graph(4), METHODS[name].prepare
-    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]).to(PLACE))
-    kept = prepare(ranked, 1e9)
-    for _ in range(2):
-        running = copy(kept)
-        running.begin()
-        counts = arrays.move(running.count_all(), "cpu")[arrays.move(ranked.rank, "cpu")]
-        assert (counts == expected(name, graph)).all()
-    assert prepare(ranked, 1) is None
+    """A solver without an order is copied for every count, and is not there for more work than allowed."""
+    (solver, length, _), random = SOLVERS[name], random_graph(4)
+    for most in (1e9, 1):
+        graph = ew.Graph.from_edges(*random[1:], n_vertices=random[0]).to(PLACE)
+        for _ in range(2):
+            whole = whole_by_rank(graph, length, most, solver)
+            assert (whole is None) == (most == 1)
+            if whole is not None:
+                assert (arrays.move(whole.solve(), "cpu") == expected(name, random)).all()
 
 
 @for_gpus
@@ -141,8 +138,8 @@ def test_more_wedges_than_a_table_in_shared_memory_has_slots():
 def insert_by_threads(seed, endpoints, insert):
     """Insert endpoints of wedges by three threads at once: (vertices, wedges) of the table."""
     scheduler = jitter.Scheduler(seed)
-    words = jitter.Jittery(np.zeros(apex.MIN_SLOTS, np.int64), scheduler)
-    table = apex.WedgeTable(words, 0, apex.MIN_SLOTS)
+    words = jitter.Jittery(np.zeros(apex.SLOTS, np.int64), scheduler)
+    table = apex.WedgeTable(words, 0, apex.SLOTS)
 
     def thread(number):
         for vertex in endpoints[number::3]:
@@ -228,7 +225,7 @@ def test_lanes_of_a_warp_share_rows(seed):
     graph = random_graph(seed, 20, 80)
     ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
     n, rows = ranked.n_vertices, ranked.row_of_entries()
-    alone, measured = wedges.wedges_of(ranked), wedges.wedges_of(ranked)
+    alone, measured = apex.wedges_of(ranked), apex.wedges_of(ranked)
     measured[1][:], total = 0, np.zeros(1, np.int64)
     lockstep.run(wedges.measure_wedges, rows, ranked.csr, *measured, total)
     assert measured[1].tolist() == alone[1].tolist() and total[0] == alone[1].sum()
@@ -288,10 +285,10 @@ def test_preparing_and_summing_up_compile_for_gpus():
         (wedges.key_of_wedges, (words, words)),
         (wedges.place_apex, (words, words, wedges.Limits(1, 1, 1), words)),
         (pentagons.sum_up, (barrier, state, many, words, words)),
-        (ranked_rows.key_of_degree, (words, words)),
-        (ranked_rows.place_vertex, (words, many, words, words)),
-        (ranked_rows.key_of_entry, (ranked_rows.Given(words, many), many, words, words, words)),
-        (ranked_rows.place_entry, (words, csr, many)),
+        (ranking.key_of_degree, (words, words)),
+        (ranking.place_vertex, (words, many, words, words)),
+        (ranking.key_of_entry, (CSR(words, many), many, words, words, words)),
+        (ranking.place_entry, (words, csr, many)),
     ):
         text = kernel.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
         assert launch.entry_name(text)

@@ -1,16 +1,17 @@
 """Triangles through every vertex and every entry, against products of the adjacency matrix."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.cycles.counting import by_number, triangles
-from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.counting.triangles import count_whole, triangle_counts
+from edgewise.cycles.counting.triangles import triangle_counts, whole
 from edgewise.cycles.planning import heaviest_first
 from edgewise.device import Worker, arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
@@ -116,7 +117,7 @@ def test_a_careless_credit_is_lost():
 
 @pytest.mark.parametrize("shape", ZOO)
 def test_rows_are_counted_as_they_are(shape, monkeypatch):
-    monkeypatch.setattr(by_number, "MAX_STEPS", 10**6)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, cycles_hubs=10**6))
     check_by_number(shape)
 
 
@@ -125,67 +126,60 @@ def test_rows_are_counted_as_they_are(shape, monkeypatch):
 @pytest.mark.parametrize("window", [1, 3, 4096])
 @pytest.mark.parametrize("shape", ZOO)
 def test_rows_are_counted_in_every_way(shape, window, way, monkeypatch):
-    monkeypatch.setattr(by_number, "MAX_STEPS", 10**6)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, cycles_hubs=10**6))
     monkeypatch.setattr(by_number, "WINDOW", window)
     monkeypatch.setattr(by_number, "FAR", 1 if window == 3 else 8192)
     monkeypatch.setattr(by_number, "MAX_MERGED", 10**6 if way == "merged" else 1)
     monkeypatch.setattr(by_number, "NEAR", 1 << 15 if way == "marked" else 0)
     if way == "in a full table":
         monkeypatch.setattr(by_number, "SPACE", 1)
-        monkeypatch.setattr(by_number, "SPREAD", 1 << 26)  # many numbers have the slot of another
+        monkeypatch.setattr(by_number, "home_slot", lambda key, table: np.uint64(int(key) & 1))
     check_by_number(shape)
 
 
 def check_by_number(shape):
     vertices, sources, targets = ZOO[shape]
-    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
-    graph.offsets  # noqa: B018
-    for _ in range(2):
-        check_whole(count_whole(graph), graph, shape)
-    assert not graph.has_cached("ranked")
+    for rows_first in (True, False):
+        graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+        if rows_first:
+            graph.offsets  # noqa: B018
+        for _ in range(2):
+            check_whole(graph, shape)
+        assert not graph.has_cached("ranked")
 
 
-def check_whole(result, graph, shape):
-    counts, n_self_loops, n_duplicates = result
+def check_whole(graph, shape):
+    prepared = whole(graph, np.inf)
+    counts = prepared.solve()
     assert counts.dtype == np.int64
     assert (counts == supports_of(*ZOO[shape]).sum(axis=1) // 2).all()
     ranked = ranked_of(ew.Graph.from_edges(graph.sources, graph.targets, n_vertices=graph.n_vertices))
-    assert (n_self_loops, n_duplicates) == (ranked.n_self_loops, ranked.n_duplicates)
+    ignored = prepared.n_self_loops, prepared.n_duplicates
+    assert ignored == (ranked.n_self_loops, ranked.n_duplicates)
 
 
 @pytest.mark.parametrize("shape", ["dense", "repeated edges"])
-def test_edge_lists_and_directed_graphs_are_ranked(shape):
+def test_graphs_with_hubs_are_ranked(shape, monkeypatch):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, cycles_hubs=0))
     vertices, sources, targets = ZOO[shape]
-    for directed in (False, True):
-        graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed)
-        if directed:
+    for rows_first in (True, False):
+        graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+        if rows_first:
             graph.offsets  # noqa: B018
         for _ in range(2):
-            check_whole(count_whole(graph), graph, shape)
+            check_whole(graph, shape)
+        assert graph.has_cached("ranked") and graph.has_rows == rows_first
 
 
-def test_rows_that_are_not_sorted_are_ranked():
-    rows = np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)
-    assert count_by_number(*rows, measure(*rows)) is None
+def test_rows_that_are_not_sorted():
     graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
     for _ in range(2):
-        assert count_whole(graph)[0].tolist() == [1, 1, 1]
+        assert whole(graph, np.inf).solve().tolist() == [1, 1, 1]
 
 
-@pytest.mark.skipif(not INTERPRETED, reason="a device function is called alone")
-def test_vertices_below_their_first_neighbour_are_not_listed():
-    """They would be credited with triangles of vertices for which there is no memory."""
-    csr = by_number.CSR(np.array([0, 3, 5, 8, 9]), np.array([9, 1, 2, 0, 2, 9, 0, 1, 7], np.uint32))
-    listed = np.zeros(4, np.int64)
-    assert by_number.list_vertices(0, 4, csr, listed) == 0
-    csr.neighbours[5:8] = 0, 1, 9
-    assert by_number.list_vertices(0, 4, csr, listed) == 1 and listed[0] == 2
-
-
-def test_hubs_are_ranked(monkeypatch):
+def test_work_for_long_is_for_tasks():
     low, middle = np.repeat(np.arange(40), 40), np.tile(np.arange(40, 80), 40)
     graph = ew.Graph.from_edges(np.r_[low, low + 80], np.r_[middle, middle], n_vertices=120)
-    assert measure(graph.offsets, graph.neighbours) is None
-    assert not count_whole(graph)[0].any()
-    monkeypatch.setattr(triangles, "MIN_SHARED_STEPS", -1)
-    assert count_whole(graph)[0] is None
+    assert not whole(graph, np.inf).solve().any()
+    assert whole(graph, -1.0) is None
+    assert graph.has_cached("ranked")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import RankedCSR, even_pieces
-from edgewise.cycles.counting.wedges import Limits, key_of_wedges, place_apex, wedges_of
+from edgewise.cycles.counting.wedges import Limits, key_of_wedges, measure_row, measure_wedges, place_apex
 from edgewise.device import (
     arrays,
     barrier_wait,
@@ -44,19 +44,19 @@ from edgewise.primitives import count
 
 #: Kinds of thread groups.
 WARP, BLOCK, GRID = 0, 1, 2
-#: Threads of a block, and the most blocks of a multiprocessor.
-THREADS, MAX_BLOCKS_PER_SM = 256, 8
+#: Threads of a block, and blocks of a multiprocessor.
+THREADS, BLOCKS_PER_SM = 256, 8
 #: Blocks of a multiprocessor whose tables are in the GPU's memory; these may take an eighth of its free part.
 BLOCKS_PER_SM_OUTSIDE, PART = 4, 8
 #: Wedges, times the fields of a slot, from which on the grid counts a vertex: smaller ones do not pay for the
 #: barriers, larger ones for one table per block, which do not fit into the cache.
-MIN_WORDS_OF_GRID = 1 << 20
-#: Slots that a table has at least; there are a third more than there may be endpoints.
-MIN_SLOTS = 32
+WORDS_OF_GRID = 1 << 20
+#: Slots of the smallest table; there are a third more than there may be endpoints.
+SLOTS = 32
 KEY_SHIFT = 32
 COUNT_MASK = (1 << KEY_SHIFT) - 1
 #: The largest rank that fits into a slot of a table.
-MAX_VERTICES = 2**31 - 2
+RANKS = 2**31 - 2
 
 
 class ThreadGroup(NamedTuple):
@@ -125,7 +125,7 @@ class WedgeTable(NamedTuple):
 @device
 def slots_for(endpoints):
     """Slots of a table that holds so many endpoints."""
-    slots = np.int64(MIN_SLOTS)
+    slots = np.int64(SLOTS)
     while 3 * slots < 4 * endpoints:
         slots *= 2
     return slots
@@ -296,7 +296,7 @@ def apex_regions(count_at_apex, module, words, fields):
 
     made, shared_words = [], (0, 1, words + 1, words + 1)
     for body, n_shared in zip((by_grid, by_blocks_outside, by_blocks, by_warps), shared_words):
-        n_blocks = MAX_BLOCKS_PER_SM if n_shared > 1 else BLOCKS_PER_SM_OUTSIDE
+        n_blocks = BLOCKS_PER_SM if n_shared > 1 else BLOCKS_PER_SM_OUTSIDE
         body.__module__, body.__qualname__ = module, body.__name__
         made.append(parallel_region(body, threads=THREADS, max_blocks_per_sm=n_blocks, shared_words=n_shared))
     return Regions._make([*made, words, fields])
@@ -312,6 +312,23 @@ def take_for_block(worker, at, tasks):
     return worker.shared[at]
 
 
+def wedges_of(ranked, total=None):
+    """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64.
+
+    ``total``, an int64 array if it is given, gets all wedges, added to its first element.
+    """
+    device = ranked.device
+    lengths = arrays.empty(len(ranked.neighbours), np.uint32, device)
+    wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
+    total = arrays.zeros(1, np.int64, device) if total is None else total
+    if device == "cpu":
+        measure_row(ranked.n_vertices, ranked.csr, lengths, wedges)
+        total[0] += wedges.sum()
+        return lengths, wedges
+    measure_wedges(ranked.row_of_entries(), ranked.csr, lengths, wedges, total)
+    return lengths, wedges
+
+
 class ApexCounter:
     """A solver on a GPU; subclasses set ``counts`` and ``state``, the record for ``count_at_apex``.
 
@@ -324,10 +341,8 @@ class ApexCounter:
     state: Any
 
     def __init__(self, regions, ranked, order=None, small=None, large=None, all_from=None):
-        if ranked.n_vertices > MAX_VERTICES:
-            raise OptionError(
-                f"{ranked.n_vertices:,} vertices are too many for tables; at most {MAX_VERTICES:,}"
-            )
+        if ranked.n_vertices > RANKS:
+            raise OptionError(f"{ranked.n_vertices:,} vertices are too many for tables; at most {RANKS:,}")
         self.regions, self.device, self.n_vertices = regions, ranked.device, ranked.n_vertices
         #: All wedges, the most below an apex, and the vertices that have more than each of the limits.
         self.facts = arrays.zeros(2 + len(Limits(0, 0, 0)), np.int64, self.device)
@@ -357,7 +372,7 @@ class ApexCounter:
         )
         slots, of_warp = words // fields, words // fields // warps_per_block
         fit_warp, fit_block = (_power_of_two(number) * 3 // 4 for number in (of_warp, slots))
-        outside = MIN_WORDS_OF_GRID // fields if all_from is None else all_from
+        outside = WORDS_OF_GRID // fields if all_from is None else all_from
         block = min(fit_block, outside, fit_block if large is None else large)
         return min(fit_warp, block, fit_warp if small is None else small), block, outside
 
@@ -454,11 +469,6 @@ def wedge_work(ranked, cost):
     if ranked.device == "cpu":
         return wedge_bounds(ranked, cost, np.float64)
     return wedges_of(ranked)[1].astype(np.float64)
-
-
-def within(solver, most):
-    """A solver for all vertices, or ``None`` if they have more than the ``most`` wedges."""
-    return solver if solver.total <= most else None
 
 
 def _power_of_two(number):

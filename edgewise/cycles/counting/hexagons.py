@@ -42,10 +42,10 @@ from edgewise.device.regions import workers
 from edgewise.device.warps import block_add, block_barrier, block_size, inclusive_scan, warp_size
 from edgewise.primitives.thread_pool import WorkQueue
 
-#: Threads of a block, and the most blocks of a multiprocessor.
-THREADS, MAX_BLOCKS_PER_SM = 256, 4
-#: Words of a group: its start, the lengths of its lists of endpoints, and a sum.
-START, NEAR, FAR, SUM, WORDS = 0, 1, 2, 3, 4
+#: Threads of a block, and blocks of a multiprocessor.
+THREADS, BLOCKS_PER_SM = 256, 4
+#: Words of a group: its start, the lengths of its lists of endpoints of two and three edges, and a sum.
+START, TWICE, THRICE, SUM, WORDS = 0, 1, 2, 3, 4
 #: How many rows ahead one is prefetched.
 AHEAD = 2
 #: Part of the free memory that scratch arrays may take.
@@ -80,7 +80,7 @@ def next_start(worker, queue, order):
     if worker.id % block_size() == 0:
         task = np.int64(fetch_add(queue.counter, 0, 1))
         shared[START] = np.int64(order[task]) if task < queue.end else np.int64(-1)
-        shared[NEAR], shared[FAR], shared[SUM] = 0, 0, 0
+        shared[TWICE], shared[THRICE], shared[SUM] = 0, 0, 0
     block_barrier()
     return shared[START]
 
@@ -113,18 +113,18 @@ def walk_twice(start, group, graph, base, near):
     for entry in range(graph.offsets[start] + group.warp, last, group.n_warps):
         if entry + AHEAD < last:
             prefetch(graph.neighbours, graph.offsets[graph.neighbours[entry + AHEAD]])
-        extend_walks(np.int64(graph.neighbours[entry]), 1, group, NEAR, graph, base, near)
+        extend_walks(np.int64(graph.neighbours[entry]), 1, group, TWICE, graph, base, near)
 
 
 @device
 def walk_on(group, graph, base, near, far):
     """Extend the walks of two edges by one; count these by endpoint."""
-    n_listed = group.worker.shared[NEAR]
+    n_listed = group.worker.shared[TWICE]
     for slot in range(group.warp, n_listed, group.n_warps):
         if slot + AHEAD < n_listed:
             prefetch(graph.neighbours, graph.offsets[near.endpoints[base + slot + AHEAD]])
         vertex = np.int64(near.endpoints[base + slot])
-        extend_walks(vertex, near.counts[base + vertex], group, FAR, graph, base, far)
+        extend_walks(vertex, near.counts[base + vertex], group, THRICE, graph, base, far)
 
 
 @device
@@ -135,13 +135,13 @@ def close(start, worker, graph, base, near, far):
     for entry in range(offsets[start] + own, offsets[start + 1], size):
         other = np.int64(neighbours[entry])
         total -= 2 * np.int64(far.counts[base + other]) * (offsets[other + 1] - offsets[other])
-    for slot in range(own, worker.shared[NEAR], size):
+    for slot in range(own, worker.shared[TWICE], size):
         vertex = np.int64(near.endpoints[base + slot])
         walks = np.int64(near.counts[base + vertex])
         near.counts[base + vertex] = 0
         total -= walks * walks * (offsets[vertex + 1] - offsets[vertex])
     block_barrier()
-    for slot in range(own, worker.shared[FAR], size):
+    for slot in range(own, worker.shared[THRICE], size):
         index = base + np.int64(far.endpoints[base + slot])
         walks = np.int64(far.counts[index])
         far.counts[index] = 0
@@ -149,7 +149,7 @@ def close(start, worker, graph, base, near, far):
     return total
 
 
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=BLOCKS_PER_SM, shared_words=WORDS)
 def count_hexagons(worker, queue, order, graph, near, far, counts):
     """Count cycles of six edges through the vertices of an order."""
     group, number = block_group(worker), worker.id // block_size()
@@ -265,7 +265,7 @@ class Hexagons:
         self.counts = arrays.zeros(n, np.int64, self.device)
         far = np.dtype(np.uint32 if len(ranked.neighbours) < 2**32 else np.int64)
         size = (n + 1) * (4 + far.itemsize + 2 * kind.itemsize)
-        n_groups = workers() if self.device == "cpu" else MAX_BLOCKS_PER_SM * processors(self.device)
+        n_groups = workers() if self.device == "cpu" else BLOCKS_PER_SM * processors(self.device)
         if n_groups * size > 1 << 28:
             n_groups = min(n_groups, arrays.free_memory(self.device) // (PART * size))
         self.n_groups = max(1, n_groups)

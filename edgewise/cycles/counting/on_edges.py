@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import Ranked, first_from
+from edgewise.cycles.counting.ranked import MAX_MERGED, Ranked, first_from
 from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.errors import GraphError
 from edgewise.primitives.thread_pool import ThreadPool, next_chunk
-
-#: Higher neighbours up to which rows are merged.
-MAX_MERGED = 3
 
 
 class Scratch(NamedTuple):

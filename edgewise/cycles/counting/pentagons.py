@@ -46,9 +46,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.apex import (
+    BLOCKS_PER_SM,
     COUNT_MASK,
     KEY_SHIFT,
-    MAX_BLOCKS_PER_SM,
     ApexCounter,
     ApexGraph,
     apex_regions,
@@ -57,11 +57,11 @@ from edgewise.cycles.counting.apex import (
     max_wedge_bound,
     wedge_shares,
     wedge_work,
-    within,
 )
-from edgewise.cycles.counting.ranked import Ranked, Rows, even_pieces
+from edgewise.cycles.counting.ranked import Ranked, Rows, Whole, even_pieces
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, prefetch_lower, vertex_of
 from edgewise.cycles.counting.wedges import add_to_rows
+from edgewise.cycles.planning import whole_by_rank
 from edgewise.device import arrays, compiled, device, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle, warp_size
@@ -71,7 +71,7 @@ from edgewise.primitives.thread_pool import next_chunk
 #: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning`.
 COST = 3
 #: Endpoints up to which their numbers are 16 bits wide.
-MAX_NARROW = 2**16 - 2
+NARROW = 2**16 - 2
 
 
 class TrianglePrefix(NamedTuple):
@@ -241,8 +241,8 @@ class ThreadPentagons(VertexCounter):
     def __init__(self, ranked: Ranked, order):
         n, kind = ranked.n_vertices, ranked.neighbours.dtype
         longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
-        most = min(n, longest + max_wedge_bound(ranked, MAX_NARROW - longest)) + 2
-        narrow = np.dtype(np.uint16 if most <= MAX_NARROW + 2 else np.uint32)
+        most = min(n, longest + max_wedge_bound(ranked, NARROW - longest)) + 2
+        narrow = np.dtype(np.uint16 if most <= NARROW + 2 else np.uint32)
         self.prefix = TrianglePrefix(zeros(len(ranked.neighbours), np.uint32), zeros(n, np.int64))
 
         number, endpoints, wedges = Field(n, narrow, True), Field(most, kind), Field(most, np.uint32, True)
@@ -392,7 +392,7 @@ def count_at_apex(apex, group, table, state):
         fetch_add(state.prefix.at_apex, apex, triangles)
 
 
-@parallel_region.by(max_blocks_per_sm=MAX_BLOCKS_PER_SM)
+@parallel_region.by(max_blocks_per_sm=BLOCKS_PER_SM)
 def sum_up(worker, state, rows, scanned, counts):
     """Add what the vertices got, less the triangles below each at its lower neighbours; ``counts`` are zeros.
 
@@ -440,9 +440,11 @@ class TablePentagons(ApexCounter):
         return counts
 
 
-def start_all(ranked: Ranked, most: float):
-    """A solver for all pentagons on a GPU, unless there is more than the ``most`` work."""
-    return within(TablePentagons(ranked), most)
+def whole(graph, most: float) -> Whole | None:
+    """Count all pentagons on a GPU at once, unless there are more than the ``most`` wedges."""
+    if graph.device == "cpu":
+        return None
+    return whole_by_rank(graph, 5, most, TablePentagons)
 
 
 def start(ranked: Ranked, order, length: int, **sizes):

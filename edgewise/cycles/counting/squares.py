@@ -31,10 +31,10 @@ from edgewise.cycles.counting.apex import (
     find,
     wedge_shares,
     wedge_work,
-    within,
 )
-from edgewise.cycles.counting.ranked import Ranked, Rows
+from edgewise.cycles.counting.ranked import Ranked, Rows, Whole
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, prefetch_lower, vertex_of
+from edgewise.cycles.planning import whole_by_rank
 from edgewise.device import compiled, device, fetch_add
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
@@ -212,9 +212,11 @@ def start(ranked: Ranked, order, length: int, **sizes):
     return on_threads(ranked, order) if ranked.device == "cpu" else TableSquares(ranked, order, **sizes)
 
 
-def start_all(ranked: Ranked, most: float):
-    """A solver for all squares on a GPU, unless there is more than the ``most`` work."""
-    return within(TableSquares(ranked), most)
+def whole(graph, most: float) -> Whole | None:
+    """Count all squares on a GPU at once, unless there are more than the ``most`` wedges."""
+    if graph.device == "cpu":
+        return None
+    return whole_by_rank(graph, 4, most, TableSquares)
 
 
 def work(ranked: Ranked, length: int):

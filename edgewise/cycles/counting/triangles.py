@@ -26,11 +26,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.by_number import count_by_number, measure
+from edgewise.cycles.counting.by_number import count_by_number
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
-from edgewise.cycles.counting.ranked import Ranked, Rows, by_vertex, even_pieces, first_from
-from edgewise.cycles.counting.ranking import ranked_of
+from edgewise.cycles.counting.ranked import (
+    MAX_MERGED,
+    Ranked,
+    Rows,
+    Whole,
+    by_vertex,
+    even_pieces,
+    first_from,
+)
+from edgewise.cycles.counting.ranking import ranked_of, sorted_rows
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, task_prefetcher, vertex_of
+from edgewise.cycles.planning import whole_by_rank
+from edgewise.cycles.selection import has_hubs
 from edgewise.device import (
     arrays,
     barrier_wait,
@@ -42,13 +52,11 @@ from edgewise.device import (
     parallel_region,
 )
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
-from edgewise.primitives import exclusive_scan
+from edgewise.primitives import exclusive_scan, histogram
 from edgewise.primitives.thread_pool import next_chunk
 
-#: Higher neighbours up to which rows are merged.
-MAX_MERGED = 3
-#: Steps by rank, seconds of work, from which on the tasks are rather distributed in pieces.
-MIN_SHARED_STEPS = 1 << 30
+#: Operations up to which a bound of them need not be close.
+CHEAP = 2e9
 #: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning`.
 COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
@@ -157,40 +165,31 @@ def triangle_counts(ranked: Ranked):
     return at_vertices(ranked, edge_triangles(ranked))
 
 
-def _count_by_number(graph):
-    """Count the triangles of an undirected graph held as rows; ``None`` if it should be ranked.
+def _has_hubs(graph):
+    """Whether the triangles of a graph on the host are counted by rank."""
+    if graph.has_rows:
+        rows, facts = sorted_rows(graph)
+        return has_hubs(facts.pairs, len(rows.neighbours))
+    degrees = histogram(graph.sources, graph.n_vertices) + histogram(graph.targets, graph.n_vertices)
+    return has_hubs(float((degrees // 2).astype(float) @ (degrees - degrees // 2)), 2 * len(graph.sources))
 
-    What the first count finds out about the rows is cached with the graph.
+
+def whole(graph, most: float) -> Whole | None:
+    """Count the triangles of a graph at once, unless there are more than the ``most`` operations.
+
+    On the host the rows of a graph without hubs are read as they are, and made if it is an edge list.
     """
-    rows = graph.offsets, graph.neighbours
-    longest = graph.cached("longest row by number", lambda: measure(*rows))
-    if longest is None:
-        return None
-    if not graph.has_cached("ignored by number"):
-        triangles = count_by_number(*rows, longest)
-        ignored = None if triangles is None else triangles.ignored
-        graph.cached("ignored by number", lambda: ignored)
-        return triangles
-    ignored = graph.cached("ignored by number", tuple)
-    return None if ignored is None else count_by_number(*rows, longest, ignored)
-
-
-def count_whole(graph):
-    """Count the triangles of a graph on the host at once, unless there is work for many seconds.
-
-    Returns counts by vertex, (n,) int64, or ``None`` if the work should rather be distributed in pieces; and
-    the numbers of self-loops and repeated edges, which were ignored.
-    """
-    if graph.has_rows and not graph.directed:
-        triangles = _count_by_number(graph)
-        if triangles is not None:
-            return triangles.counts, *triangles.ignored
+    if graph.device != "cpu":
+        return whole_by_rank(graph, 3, most, WarpTriangles)
+    if not graph.cached("has hubs", lambda: _has_hubs(graph)):
+        rows, facts = sorted_rows(graph)
+        count = partial(count_by_number, rows, facts.longest, facts.repeated > 0)
+        return Whole(count, facts.self_loops, facts.repeated // 2)
     ranked = ranked_of(graph)
     n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
-    counts = None
-    if int(n_lower @ n_higher) <= MIN_SHARED_STEPS:
-        counts = by_vertex(triangle_counts(ranked), ranked)
-    return counts, ranked.n_self_loops, ranked.n_duplicates
+    if COST * int(n_lower @ n_higher) > most:
+        return None
+    return Whole(lambda: by_vertex(triangle_counts(ranked), ranked), ranked.n_self_loops, ranked.n_duplicates)
 
 
 class Edges(NamedTuple):
@@ -306,7 +305,7 @@ class WarpTriangles:
     """
 
     def __init__(self, ranked: Ranked, order=None):
-        device = ranked.device
+        device, self.ranked = ranked.device, ranked
         self.n_vertices, self.csr, self.copies = ranked.n_vertices, ranked.csr, copies_for(ranked)
         if order is None:
             self.edges = Edges(ranked.row_of_entries(), arrays.empty(0, np.int64, device))
@@ -329,6 +328,13 @@ class WarpTriangles:
         if low < high:
             find_triangles(low, high, self.edges, self.csr, self.counts, self.copies)
 
+    @property
+    def total(self) -> float:
+        """An upper bound of the operations, closer where it is large."""
+        ranked = self.ranked
+        bound = len(ranked.neighbours) // 2 * (math.inf if ranked.max_degree is None else ranked.max_degree)
+        return bound if bound <= CHEAP else float(work(ranked, 3).sum())
+
     def count_all(self):
         """Count all triangles: (n,) int64 array by rank."""
         if len(self.edges.lows):
@@ -348,12 +354,6 @@ def copies_for(ranked: Ranked):
 def start(ranked: Ranked, order, length: int):
     """Prepare a count of the triangles above the vertices of ``order``, on the device of ``ranked``."""
     return on_threads(ranked.higher, order) if ranked.device == "cpu" else WarpTriangles(ranked, order)
-
-
-def start_all(ranked: Ranked, most: float):
-    """A solver for all triangles on a GPU, unless there is more than the ``most`` work."""
-    bound = len(ranked.neighbours) // 2 * (math.inf if ranked.max_degree is None else ranked.max_degree)
-    return WarpTriangles(ranked) if bound <= most or float(work(ranked, 3).sum()) <= most else None
 
 
 def work(ranked: Ranked, length: int):

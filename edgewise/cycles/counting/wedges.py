@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import first_from
-from edgewise.device import arrays, device, each, fetch_add, parallel_region
+from edgewise.device import device, each, fetch_add, parallel_region
 from edgewise.device.warps import inclusive_scan, shuffle, warp_size
 
 #: Bits of half a key, and a mask of the lower half.
 HALF = 32
 LOWER = (1 << HALF) - 1
-#: Wedges from which on the order of the vertices no longer matters.
-MAX_WEDGES = 2**31 - 1
+#: Wedges that a key tells apart; with more, the order of the vertices no longer matters.
+WEDGES = 2**31 - 1
 #: Blocks of a multiprocessor.
 BLOCKS = 8
 
@@ -34,16 +34,16 @@ class Limits(NamedTuple):
 @each
 def key_of_wedges(apex, wedges, keys):
     """Join what an apex lacks of the most wedges and its number."""
-    keys[apex] = (MAX_WEDGES - min(wedges[apex], MAX_WEDGES)) << HALF | apex
+    keys[apex] = (WEDGES - min(wedges[apex], WEDGES)) << HALF | apex
 
 
 @each
 def place_apex(position, keys, order, limits, facts):
     """Read the apex from a sorted key; count those above each limit by the last one that is."""
-    wedges, following = MAX_WEDGES - (keys[position] >> HALF), np.int64(-1)
+    wedges, following = WEDGES - (keys[position] >> HALF), np.int64(-1)
     order[position] = keys[position] & LOWER
     if position + 1 < len(keys):
-        following = MAX_WEDGES - (keys[position + 1] >> HALF)
+        following = WEDGES - (keys[position + 1] >> HALF)
     if position == 0:
         facts[1] = wedges
     if wedges > limits.grid >= following:
@@ -106,20 +106,3 @@ def measure_row(apex, csr, lengths, wedges):
         lengths[entry] = length
         total += length
     wedges[apex] = total
-
-
-def wedges_of(ranked, total=None):
-    """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64.
-
-    ``total``, an int64 array if it is given, gets all wedges, added to its first element.
-    """
-    device = ranked.device
-    lengths = arrays.empty(len(ranked.neighbours), np.uint32, device)
-    wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
-    total = arrays.zeros(1, np.int64, device) if total is None else total
-    if device == "cpu":
-        measure_row(ranked.n_vertices, ranked.csr, lengths, wedges)
-        total[0] += wedges.sum()
-        return lengths, wedges
-    measure_wedges(ranked.row_of_entries(), ranked.csr, lengths, wedges, total)
-    return lengths, wedges

@@ -7,22 +7,13 @@ Bounds and searches profit from any part of that, and peel a few rounds in paral
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.ranked import CSR, Ranked
 from edgewise.device import arrays, compiled, each
 
-#: Rounds of peeling for a bound, and for a search.
-FEW_ROUNDS, MANY_ROUNDS = 4, 48
-
-
-class Rows(NamedTuple):
-    """Ascending rows ``neighbours[offsets[v]:offsets[v + 1]]``; ``offsets`` is (n + 1,) int64."""
-
-    offsets: Any
-    neighbours: Any
+#: Rounds of peeling at most.
+ROUNDS = 16
 
 
 @compiled
@@ -60,10 +51,10 @@ def copy_rows(rows, degrees, numbers, neighbours):
                     count += 1
 
 
-def two_core(ranked: Ranked) -> Rows:
+def two_core(ranked: Ranked) -> CSR:
     """Rows of the 2-core on the device of ``ranked``, its vertices renumbered in the same order."""
-    rows = Rows(ranked.offsets, ranked.neighbours)
-    host = Rows(*(arrays.move(array, "cpu") for array in rows))
+    rows = CSR(ranked.offsets, ranked.neighbours)
+    host = CSR(*(arrays.move(array, "cpu") for array in rows))
     degrees, waiting = (np.empty(ranked.n_vertices, np.int64) for _ in range(2))
     peel(host, degrees, waiting)
     remains = degrees > 0
@@ -72,7 +63,7 @@ def two_core(ranked: Ranked) -> Rows:
     offsets = np.concatenate([[0], np.cumsum(degrees[remains])])
     neighbours = np.empty(offsets[-1], host.neighbours.dtype)
     copy_rows(host, degrees, np.cumsum(remains) - 1, neighbours)
-    return Rows(arrays.move(offsets, ranked.device), arrays.move(neighbours, ranked.device))
+    return CSR(arrays.move(offsets, ranked.device), arrays.move(neighbours, ranked.device))
 
 
 @each
@@ -88,7 +79,7 @@ def peel_once(vertex, rows, before, after):
     after[vertex] = np.uint8(count == 2)
 
 
-def peeled(ranked: Ranked, max_rounds: int = FEW_ROUNDS):
+def peeled(ranked: Ranked):
     """Mark the vertices that remain after some rounds in which those with fewer than two neighbours go.
 
     Returns an (n,) uint8 array on the device of ``ranked``, zero only for vertices that are on no cycle.
@@ -96,7 +87,7 @@ def peeled(ranked: Ranked, max_rounds: int = FEW_ROUNDS):
     n, device, rows = ranked.n_vertices, ranked.device, ranked.csr
     remains, other = arrays.full(n, 1, np.uint8, device), arrays.empty(n, np.uint8, device)
     left = n
-    for _ in range(max_rounds):
+    for _ in range(ROUNDS):
         peel_once(n, rows, remains, other)
         remains, other = other, remains
         before, left = left, int(remains.sum(dtype=np.int64))
@@ -109,7 +100,7 @@ def without_trees(ranked: Ranked) -> Ranked:
     """The graph with the rows of peeled vertices emptied; all vertices keep their numbers."""
     device = ranked.device
     with arrays.guard(device):
-        remains = peeled(ranked, MANY_ROUNDS)
+        remains = peeled(ranked)
         if bool(remains.all()):
             return ranked
         entries = remains[ranked.neighbours]
