@@ -29,14 +29,22 @@ from edgewise.device import arrays, device, each, fetch_add, fetch_max, fetch_or
 from edgewise.device.warps import ballot, shuffle, warp_barrier, warp_size
 from edgewise.primitives.vote import LABEL, LABEL_BITS
 
-#: Bits of a word (uint32), also as a power of two.
-WORD_BITS, WORD_SHIFT = 32, 5
-#: Edges that vote for the hub, and the power of two of the counters into which their targets fall.
-VOTERS, COUNTER_BITS = 1 << 13, 15
-#: A multiplier by which neighbouring vertices get distant counters (Knuth, TAOCP 6.4), and bits of a product.
-MULTIPLIER, HASH_BITS = 0x61C88647, 32
-#: Edges of a warp, and of a lane.
-TILE, COLUMNS = 128, 4
+#: Bits of a word (uint32).
+WORD_BITS = 32
+#: The same as a power of two.
+WORD_SHIFT = 5
+#: Edges that vote for the hub.
+VOTERS = 1 << 13
+#: Power of two of the counters into which their targets fall.
+COUNTER_BITS = 15
+#: Multiplier by which neighbouring vertices get distant counters (Knuth, TAOCP 6.4).
+MULTIPLIER = 0x61C88647
+#: Bits of a product.
+HASH_BITS = 32
+#: Edges of a warp.
+TILE = 128
+#: Edges of a lane.
+COLUMNS = 4
 
 
 class Counters(NamedTuple):

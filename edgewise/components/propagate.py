@@ -18,8 +18,10 @@ from edgewise.device import arrays, device, each_row, fetch_min, warp_min
 #: Threads per block, and blocks per multiprocessor for groups of lanes, as in the document.  Fewer concurrent
 #: rows take longer per round but need fewer rounds, since more of them read labels of the same round.
 THREADS, MAX_BLOCKS_PER_SM = 128, 8
-#: Rounds that are launched at once on a GPU: at first, and at most.
-FIRST_BATCH, MAX_BATCH = 4, 32
+#: Rounds that are launched at once on a GPU, at first.
+FIRST_BATCH = 4
+#: The same after some rounds.
+LAST_BATCH = 32
 
 
 @device
@@ -83,4 +85,4 @@ def propagate_and_count(vertices, csr, rows="auto"):
         changed = arrays.move(flags, "cpu")[1:]
         if not changed.all():
             return labels, n_rounds + int(changed.argmin()) + 1
-        n_rounds, batch = n_rounds + batch, batch if device == "cpu" else min(2 * batch, MAX_BATCH)
+        n_rounds, batch = n_rounds + batch, batch if device == "cpu" else min(2 * batch, LAST_BATCH)

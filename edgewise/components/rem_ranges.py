@@ -25,8 +25,10 @@ from edgewise.components.rem import splice, union, unite_all
 from edgewise.components.trees import compress, new_parents
 from edgewise.device import arrays, device, each, threads
 
-#: Parts for each thread, and edges of a part for each that may be listed.
-PARTS_PER_THREAD, EDGES_PER_LISTED = 2, 8
+#: Parts for each thread.
+PARTS_PER_THREAD = 2
+#: Edges of a part for each that may be listed.
+EDGES_PER_LISTED = 8
 
 
 class Ranges(NamedTuple):

@@ -43,8 +43,10 @@ from edgewise.primitives.vote import LABEL, VOTERS, vote
 
 #: Neighbours of each vertex, or rounds of hooks, in a sample.
 ROUNDS = 2
-#: How many rows ahead a row is fetched on the CPU, and the parents of its first neighbours.
-ROWS_AHEAD, PARENTS_AHEAD = 64, 24
+#: How many rows ahead a row is fetched on the CPU.
+ROWS_AHEAD = 64
+#: How many rows ahead the parents of its first neighbours are fetched.
+PARENTS_AHEAD = 24
 #: Edges of a sample for each vertex, but at most every third edge.
 SAMPLED = 2
 #: Consecutive edges that a sample takes together.

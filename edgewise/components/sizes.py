@@ -23,8 +23,10 @@ from edgewise.device.warps import WARP_WIDTH, ballot, inclusive_scan, match, pop
 from edgewise.primitives import exclusive_scan
 from edgewise.primitives.vote import LABEL, VOTERS, vote
 
-#: Vertices of a stretch, for a warp and for a core, which should not wait for others at a cache line.
-STRETCH, STRETCH_OF_CORE = 1 << 10, 1 << 13
+#: Vertices of a stretch for a warp.
+STRETCH = 1 << 10
+#: Vertices of a stretch for a core, which should not wait for others at a cache line.
+STRETCH_OF_CORE = 1 << 13
 #: Blocks of a multiprocessor.
 BLOCKS = 8
 #: How many vertices ahead a core fetches the counter of a label.

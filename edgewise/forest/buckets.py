@@ -20,10 +20,13 @@ from edgewise.forest.order import POSITION_BITS, words_of
 from edgewise.primitives.array_operations import exclusive_scan
 from edgewise.primitives.thread_pool import ThreadPool
 
-#: Edges of a bucket, and the most buckets.
-BUCKET, MOST = 1 << 17, 128
-#: Bits of a digit, and digits.
+#: Edges of a bucket.
+BUCKET_EDGES = 1 << 17
+#: Buckets of a long list.
+N_BUCKETS = 128
+#: Bits of a digit.
 DIGIT_BITS = 10
+#: Digits.
 DIGITS = 1 << DIGIT_BITS
 
 
@@ -107,7 +110,7 @@ def sorted_buckets(lists, sample, order):
     ``sample`` holds similar words, ascending, and ``order`` is that of all entries.
     """
     n_groups, total, n_threads = len(lists.counts), int(lists.counts.sum()), threads.count()
-    count = 1 if n_threads == 1 else min(max(n_threads, total // BUCKET), MOST, len(sample))
+    count = 1 if n_threads == 1 else min(max(n_threads, total // BUCKET_EDGES), N_BUCKETS, len(sample))
     buckets = divided(sample, count, 0 if order.packed else len(order.bits).bit_length())
     n_buckets = len(buckets.least)
     counts = lists.counts

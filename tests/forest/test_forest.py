@@ -175,7 +175,7 @@ def test_rows_in_any_order():
 @pytest.mark.parametrize("size", [8, 1 << 17])
 def test_words_that_differ_in_lower_bits(size, monkeypatch):
     """Weights so close that the upper bits of a word do not order them, in one bucket or many."""
-    monkeypatch.setattr(buckets, "BUCKET", size)
+    monkeypatch.setattr(buckets, "BUCKET_EDGES", size)
     draw = np.random.default_rng(4)
     weights = np.where(draw.random(300) < 0.5, 1.0, 1e300) * (1 + draw.integers(0, 9, 300) * 2.0**-52)
     ends = draw.integers(0, 60, (2, 300))
@@ -187,7 +187,7 @@ def test_words_that_differ_in_lower_bits(size, monkeypatch):
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_buckets_hold_every_edge_in_order(dtype, n_threads, monkeypatch):
     """Also words that are beyond those of the sample, which has a few of the middle ones, or none."""
-    monkeypatch.setattr(buckets, "BUCKET", 16)
+    monkeypatch.setattr(buckets, "BUCKET_EDGES", 16)
     before = threads.count()
     if before < n_threads:
         pytest.skip("needs two threads")
