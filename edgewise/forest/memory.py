@@ -4,8 +4,10 @@ from edgewise.device import arrays
 from edgewise.errors import OutOfMemoryError
 from edgewise.forest.renumbering import is_renumbered
 
-#: Bytes of a word, or of a position; bytes for which the free memory is not looked up.
-WORD, SMALL = 8, 1 << 24
+#: Bytes of a word, or of a position.
+WORD = 8
+#: Bytes for which the free memory is not looked up.
+UNCHECKED_BYTES = 1 << 24
 #: Edges for each vertex that Kruskal's algorithm sorts at a time, where there are more.
 SORTED = 3
 
@@ -33,7 +35,7 @@ def check_memory(n_vertices, entries, method) -> None:
     """Raise :class:`~edgewise.errors.OutOfMemoryError` unless the bytes are free on the device."""
     device = arrays.device_of(entries.targets)
     needed = bytes_needed(n_vertices, entries, method)
-    if needed > SMALL and needed > (free := arrays.free_memory(device)):
+    if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory(device)):
         problem = f"{device} has too little memory for a spanning forest of {n_vertices:,} vertices"
         sizes = f"{needed:,} bytes needed, {free:,} free"
         raise OutOfMemoryError(f"{problem}: {sizes}; leave out edges that are not needed, or stream them")

@@ -33,8 +33,10 @@ from edgewise.index_type import index_type
 from edgewise.method import kind_of
 from edgewise.primitives.marks import marked, new_marks
 
-#: Edges that are collected before they are reduced: for each vertex, by the kind of device, and at least.
-COLLECTED, LEAST_COLLECTED = {"cpu": 4, "cuda": 16}, 1 << 22
+#: Edges for each vertex that are collected before they are reduced, by the kind of device.
+COLLECTED = {"cpu": 4, "cuda": 16}
+#: Edges that are collected even of few vertices.
+COLLECTED_EDGES = 1 << 22
 #: Share of the free memory of a device that may be taken.
 USABLE = 0.9
 #: Shares of the forest's edges up to which each level of the filter goes.
@@ -67,7 +69,7 @@ class Edges(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What is wanted: a forest of ``n_vertices``, the heaviest one if ``maximum``, by the driver ``run``."""
+    """The forest of ``n_vertices`` that is wanted, the heaviest one if ``maximum``, by the driver ``run``."""
 
     n_vertices: int
     maximum: bool
@@ -190,7 +192,7 @@ def capacity_for(n_vertices, weights, where, reserved=0):
 
     ``reserved`` bytes are for others.  OutOfMemoryError if there is not even memory for a few edges.
     """
-    best = max(COLLECTED[kind_of(where)] * n_vertices, LEAST_COLLECTED)
+    best = max(COLLECTED[kind_of(where)] * n_vertices, COLLECTED_EDGES)
     least = min(best, max(n_vertices // 2, 1 << 16))
     free = USABLE * arrays.free_memory(where) - reserved
     room = free - bytes_needed(n_vertices, weights, 0)

@@ -81,7 +81,7 @@ def _column(values, name):
 
 
 def _kind_of(column):
-    """What a column holds; ``None`` for ids of a type that is numbered as another."""
+    """Kind of the ids of a column; ``None`` for ids of a type that is numbered as another."""
     if hasattr(column, "dtype"):
         return "integers"
     if not is_plain(column.type):

@@ -214,7 +214,7 @@ class EdgeStream:
         return stream
 
     def _facts(self):
-        """What a file says of the stream beside its ids and its number of edges."""
+        """Facts in a file beside the ids and the number of edges."""
         return {self._FORMAT_NAME: FORMAT}
 
     @classmethod

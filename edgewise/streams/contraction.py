@@ -76,7 +76,7 @@ class Ranges(NamedTuple):
 
     @property
     def none(self) -> int:
-        """What stands for no id."""
+        """The number that stands for no id."""
         return int(np.iinfo(self.dtype).max)
 
 
@@ -109,7 +109,7 @@ def replace_end(index, highs, lows, first, parent, least, ends):
 
 @each
 def lower_link(index, vertices, links, parent, least):
-    """The same as :func:`lower` for the link of a vertex that was a root."""
+    """Note the link of a vertex that was a root at the root that it has now."""
     fetch_min(least, parent[vertices[index]], links[index])
 
 
@@ -165,7 +165,7 @@ class PairSink:
 
 
 class State(NamedTuple):
-    """What is known of a range.
+    """State of a range.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class State(NamedTuple):
 
     @classmethod
     def load(cls, folder, name, ranges, number, all_occur=False):
-        """What a task has written; the state before any edge if ``name`` is ``None``."""
+        """The state that a task has written; before any edge if ``name`` is ``None``."""
         if name is not None:
             return cls(*(np.load(folder.file(one)) for one in cls.files(name)))
         _, size = ranges.bounds(number)

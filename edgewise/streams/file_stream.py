@@ -178,7 +178,7 @@ class FileStream:
             pa.default_memory_pool().release_unused()  # the memory that decoding has left
 
     def _reducer(self):
-        """What joins the pairs, once their ids are numbers."""
+        """A new reducer for the pairs, once their ids are numbers."""
         return self.problem.reducer(self.team)
 
     def _warn_if_empty(self, pairs):
@@ -190,7 +190,7 @@ class FileStream:
         return self.reducer.forest()
 
     def _finish(self, pairs):
-        """What has been found, after the last row."""
+        """The result of the reducer, after the last row."""
         forest = self._forest()
         sparse = isinstance(pairs.ids, SparseIds)
         order = np.argsort(pairs.ids.numbers.ids()) if sparse and forest is not None else None

@@ -212,24 +212,25 @@ def streamed_forest(graph, reducer, seconds, found, devices):
 
 
 class KeepForest:
-    """What a stream of a forest keeps: a spanning forest of the edges with the weights in a column.
+    """Problem of a stream of a forest: a spanning forest of the edges with the weights in a column.
 
     The column is chosen, and ``maximum`` is as for :func:`edgewise.stream_forest`.
     """
 
     #: As of :class:`~edgewise.streams.union.Union`.
-    bytes_per_number, numbers_at_least = {"host": 80, "device": 100}, 1 << 22
+    bytes_per_number = {"host": 80, "device": 100}
+    numbers_at_least = 1 << 22
 
     def __init__(self, weight, maximum):
         self.weight, self.maximum = weight, bool(maximum)
 
     @property
     def facts(self):
-        """What a checkpoint depends on beside the inputs."""
+        """Choices that a checkpoint depends on, beside the inputs."""
         return {"weight": self.weight, "maximum": self.maximum}
 
     def chosen(self, files):
-        """The same with the column of weights of some files."""
+        """The problem with the column of weights of some files."""
         if self.weight is False:
             raise GraphError(f"a spanning forest needs weights; leave out {argument('weight', False)}")
         schema, (source, target) = files.first_schema(), files.id_columns
@@ -244,11 +245,11 @@ class KeepForest:
         return KeepForest(weight, self.maximum)
 
     def in_parts(self):
-        """The same for the tables that tasks have written."""
+        """The problem for the tables that tasks have written."""
         return KeepForest("weight", self.maximum)
 
     def reducer(self, team):
-        """What collects the edges, once their ids are vertex numbers."""
+        """A new reducer on the device of a team."""
         return ForestReducer(team[0].device, self.maximum)
 
     def weights_of(self, batch, pairs):

@@ -36,7 +36,7 @@ class NotDenseError(Exception):
 
 
 class Plan(NamedTuple):
-    """How the ids of a stream become vertex numbers.
+    """Mapping of the ids of a stream to vertex numbers.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class StringIds:
 
 
 def unsigned(column):
-    """The same bytes as unsigned numbers, among which negative ones are the largest."""
+    """The column as unsigned numbers, among which negative ones are the largest."""
     return column.view(f"u{column.itemsize}")
 
 

@@ -94,7 +94,7 @@ def table_writer(folder, name, kinds):
 
 
 def merged_plan(folder, parts, how):
-    """How parts are read: as vertex numbers, unless one of them was found to have other integers."""
+    """The ``how`` by which parts are read: as vertex numbers, unless one has other integers."""
     facts = [folder.facts_of(part) for part in parts]
     plan = Plan(*how["plan"])
     kinds = {one["ids"] for one in facts}
@@ -163,7 +163,7 @@ class Part(FileStream):
         return super()._finish(pairs) if self.target is None else self._write(pairs, *self.target)
 
     def _facts(self, pairs):
-        """What was read, and by which devices."""
+        """Counts of what was read, and the devices."""
         read = self.facts or [{"edges": self.edges, "rows": pairs.rows, "kept_any": pairs.kept_any}]
         sums = {name: sum(one[name] for one in read) for name in ("edges", "rows")}
         return sums | {"kept_any": any(one["kept_any"] for one in read), "devices": list(self.team.names)}

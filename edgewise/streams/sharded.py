@@ -51,10 +51,12 @@ ROW_OF_SHARDS = 8
 MEMORY_SHARE = 0.5
 #: Rows that such a task reads, if shards are smaller than that.
 TASK_ROWS = 1 << 28
-#: How many parts one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
+#: Parts that one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
 MERGED_PARTS = 4, 8
-#: Dictionaries of strings for each slot, and at most.
-DICTIONARIES_PER_SLOT, DICTIONARIES = 1, 256
+#: Dictionaries of strings for each slot.
+DICTIONARIES_PER_SLOT = 1
+#: Dictionaries of strings, however many slots there are.
+DICTIONARIES = 256
 
 
 class ShardedStream(FileStream):
@@ -235,7 +237,7 @@ class ShardedStream(FileStream):
         return found
 
     def _last_how(self, folder, names, how, orders, plan):
-        """How the last parts are read."""
+        """The ``how`` by which the last parts are read."""
         how = merged_plan(folder, names, how) | {"device": "cpu", "all_occur": self.numbered}
         if orders is not None:
             how |= {"all_occur": True, "plan": plan, "n_vertices": plan.room}
@@ -245,7 +247,7 @@ class ShardedStream(FileStream):
 
 
 def parts_together(parts, slots):
-    """How many parts a task of a level merges, so that slots have work and at least two parts are left."""
+    """Parts that a task of a level merges, so that slots have work and at least two parts are left."""
     least, most = MERGED_PARTS
     return min(most, max(least, -(-parts // slots)), -(-parts // 2))
 
@@ -263,7 +265,7 @@ def groups_of(sizes, wanted):
 
 
 def listener(progress, n_rows):
-    """What tells ``progress`` of the rows of the tasks that are done."""
+    """A function that reports the rows of the tasks that are done to ``progress``."""
     if progress is None:
         return None
     rows = 0

@@ -203,7 +203,7 @@ def all_strings(folder: TaskFolder, orders: list[str], kind: Any) -> Any:
 
 
 class StoredStrings:
-    """The same strings, which stay in their files."""
+    """The strings of all parts, which stay in their files."""
 
     def __init__(self, folder: TaskFolder, orders: list[str], kind: Any):
         self.kind, self.chunks = strings_in_order(folder, orders, kind)

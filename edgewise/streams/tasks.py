@@ -228,7 +228,7 @@ class TaskRun:
         return done
 
     def _given(self, task):
-        """What a worker is told of a task."""
+        """The argument of :func:`run_task`."""
         return {"run": task.run, "name": task.name, "given": task.given, "folder": str(self.folder.path)}
 
     def _end(self, task, facts, done, listener):

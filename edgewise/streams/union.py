@@ -1,15 +1,15 @@
 """The reducer of streams of components: arrays of parents that grow with the vertex numbers.
 
 A *reducer* takes in the edges of a stream, whose ends are vertex numbers, and keeps what stands for them.
-:class:`Union` is what a stream of tables is told to keep, as :class:`~edgewise.streams.forest.KeepForest` is;
-both make a reducer for the devices of a team, and results of what it has found.
+:class:`Union` and :class:`~edgewise.streams.forest.KeepForest` are the problems of streams of tables: they
+make a reducer for the devices of a team, and a result of what it has found.
 
 :class:`Parents` are on one device and join edges from any device.  :class:`UnionReducer` has parents on each
 device of a team, which are merged at the end.
 """
 
-from queue import Queue
-from threading import Thread
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -135,33 +135,27 @@ class UnionReducer:
     def __init__(self, team, merge="auto"):
         self.team, self.merge = team, choose_label_merge(team) if merge == "auto" else merge
         self.parents = [Parents(device) for device in team.devices]
-        self.batches: Queue = Queue(len(team))
-        self.errors: list[BaseException] = []
         self.n_threads = threads.count()
-        several = self.parents if len(team) > 1 else ()
-        self.threads = [Thread(target=self._work, args=(parents,), daemon=True) for parents in several]
-        for thread in self.threads:
-            thread.start()
+        self.pool = ThreadPoolExecutor(len(team)) if len(team) > 1 else None
+        #: Parents that join no batch, and the batches that have been given out.
+        self.idle: SimpleQueue = SimpleQueue()
+        self.batches: list[Future] = []
+        for parents in self.parents:
+            self.idle.put(parents)
 
     def close(self):
-        """Stop the threads after the batches that are queued."""
-        for _ in self.threads:
-            self.batches.put(None)
-        while self.threads:
-            self.threads.pop().join()
+        """Stop the threads after the batches that have been given out."""
+        if self.pool is not None:
+            self.pool.shutdown()
         for parents in self.parents:
             parents.settle()
 
-    def _work(self, parents):
+    def _work(self, parents, *batch):
         threads.use(self.n_threads)
-        while (batch := self.batches.get()) is not None:
-            try:
-                if not self.errors:
-                    parents.join(*batch)
-            except BaseException as error:
-                self.errors.append(error)
-            finally:
-                self.batches.task_done()
+        try:
+            parents.join(*batch)
+        finally:
+            self.idle.put(parents)
 
     def reserve(self, count):
         """Make room for ``count`` vertices on every device."""
@@ -170,21 +164,22 @@ class UnionReducer:
 
     def join(self, columns, largest, weights=None):
         """Join the endpoints of edges, none above ``largest``; the arrays must not be changed later."""
-        if len(self.parents) == 1:
+        if self.pool is None:
             self.parents[0].join(columns, largest)
             return
-        self._raise()
-        self.batches.put((columns, largest))
+        parents = self.idle.get()
+        self._check(lambda batch: batch.done())
+        self.batches.append(self.pool.submit(self._work, parents, columns, largest))
 
-    def _raise(self):
-        if self.errors:
-            raise self.errors[0]
+    def _check(self, which):
+        """Raise the error of a batch that has failed, among those for which ``which`` holds."""
+        for batch in filter(which, self.batches):
+            batch.result()
+        self.batches = [batch for batch in self.batches if not batch.done()]
 
     def labels(self, last=False):
         """Current labels on the host; a copy unless this is the ``last`` use."""
-        if len(self.parents) > 1:
-            self.batches.join()
-            self._raise()
+        self._check(lambda batch: True)
         count = max(parents.count for parents in self.parents)
         for parents in self.parents:
             parents.settle()
@@ -205,7 +200,7 @@ class UnionReducer:
 
 
 class Union:
-    """What a stream of components keeps: which vertices the edges join.
+    """Problem of a stream of components: which vertices the edges join.
 
     ``merge`` is how the labels of several devices are merged.
     """
@@ -223,15 +218,15 @@ class Union:
         self.merge = merge
 
     def chosen(self, files):
-        """The same for some files; there is nothing to choose."""
+        """The problem for some files; there is nothing to choose."""
         return self
 
     def in_parts(self):
-        """The same for the tables that tasks have written."""
+        """The problem for the tables that tasks have written."""
         return self
 
     def reducer(self, team):
-        """What joins the edges, once their ids are vertex numbers."""
+        """A new reducer on the devices of a team."""
         return UnionReducer(team, self.merge)
 
     def weights_of(self, batch, pairs):

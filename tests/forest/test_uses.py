@@ -174,7 +174,7 @@ def test_memory_is_estimated(method, weights, monkeypatch):
     tracemalloc.stop()
     estimated = memory.bytes_needed(graph.n_vertices, _entries(graph, False), method)
     assert 0.6 * taken < estimated < 1.7 * taken
-    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(memory.arrays, "free_memory", lambda device: 1000)
     with pytest.raises(OutOfMemoryError, match=r"20,000 vertices: .* needed, 1,000 free"):
         ew.minimum_spanning_forest(graph, method=method)
