@@ -3,7 +3,8 @@
 The decorator :func:`front` adds both to the signature and to the documentation of a function, and acts on
 them, so that no function repeats them.  For type checkers a function declares them as
 ``**options: Unpack[CallOptions]``, or by a class that derives from :class:`CallOptions` and has the options
-of its methods.  What is done inside reports to :func:`reporter`, through any number of calls.
+of its methods, which the signature then shows too.  What is done inside reports to :func:`reporter`, through
+any number of calls.
 """
 
 from __future__ import annotations
@@ -49,11 +50,7 @@ progress : bool or callable, optional
     ``True`` shows a bar while the call runs, on a terminal or in a notebook.  A callable is called with the
     work that is done and with all of it, or once, with ``(1, 1)``, where the work has no parts to count."""
 
-_PARAMETERS = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-    for name, kind in (("threads", "int | None"), ("progress", "bool | Progress | None"))
-]
-_NAMES = frozenset(parameter.name for parameter in _PARAMETERS)
+_NAMES = CallOptions.__optional_keys__
 _reporter: ContextVar[Progress | None] = ContextVar("reporter", default=None)
 
 
@@ -74,24 +71,31 @@ def front(function: Callable[P, R]) -> Callable[P, R]:
     own = inspect.signature(function)
     shown = list(own.parameters.values())
     others = shown.pop() if shown[-1].kind is inspect.Parameter.VAR_KEYWORD else None
-    is_open = others is not None and others.annotation != f"Unpack[{CallOptions.__name__}]"
-    kind = _kind_of(function, others) if is_open else CallOptions
-    known = _NAMES.union(parameter.name for parameter in shown)
-    known |= kind.__optional_keys__ if kind is not None else frozenset()
+    kind = CallOptions if others is None else _kind_of(function, others)
+    given = {parameter.name for parameter in shown}
+    added = [one for one in _parameters_of(kind or CallOptions) if one.name not in given]
+    call_options = [one for one in added if one.name in _NAMES]
+    of_methods = [one for one in added if one.name not in _NAMES]
+    shown = [*shown, *of_methods, *call_options]
+    unset = frozenset(one.name for one in of_methods)
+    known = {parameter.name: None for parameter in shown}
+    accepted = known.keys() | (kind.__optional_keys__ if kind else set())
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if kind is not None and not kwargs.keys() <= known:
-            names = [parameter.name for parameter in shown]
-            check_names(function.__name__, kwargs, [*names, *sorted(known - {*names, "client"})])
+        if kind is not None and not kwargs.keys() <= accepted:
+            check_names(function.__name__, [name for name in kwargs if name not in accepted], known)
+        for name in unset & kwargs.keys():
+            if kwargs[name] is None:
+                del kwargs[name]
         if not kwargs.keys() & _NAMES:
             return function(*args, **kwargs)
         n_threads, progress = kwargs.pop("threads", None), kwargs.pop("progress", None)
         with _limited(n_threads), _reporting(progress, function.__name__):
             return function(*args, **kwargs)
 
-    tail = [others] if others is not None and is_open else []
-    call.__signature__ = own.replace(parameters=[*shown, *_PARAMETERS, *tail])  # type: ignore[attr-defined]
+    tail = [others] if others is not None and kind is None else []
+    call.__signature__ = own.replace(parameters=[*shown, *tail])  # type: ignore[attr-defined]
     if function.__doc__ is not None:
         call.__doc__ = described(inspect.cleandoc(function.__doc__), DESCRIPTION)
     return call
@@ -109,7 +113,7 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
     Traceback (most recent call last):
     edgewise.errors.ArgumentError: half() has no option 'numbr'; did you mean number? It has number
     """
-    known = inspect.signature(function).parameters
+    known = {name: None for name in inspect.signature(function).parameters if name != "cls"}
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -135,6 +139,15 @@ def described(text: str, added: str) -> str:
     end = titles[0] - 2 if titles else len(lines)
     place = next((row for row in range(start, end) if lines[row].startswith("**")), end)
     return "\n".join([*lines[:place], *added.split("\n"), *lines[place:]])
+
+
+def _parameters_of(kind):
+    """The options of a class as parameters, without those that are there to be refused."""
+    for name, of in kind.__annotations__.items():
+        words = getattr(of, "__forward_arg__", of)
+        if words != "Never":
+            shown = words if "None" in words else f"{words} | None"
+            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=shown)
 
 
 def _kind_of(function, others):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgewise.errors import GraphError, check_names
+from edgewise.errors import GraphError
 from edgewise.front import named
 from edgewise.ingest.conversions import Conversions
 from edgewise.ingest.representation import Representation, take_origin
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from edgewise.ingest.frames import Kind
     from edgewise.workers.split import SplitGraph
-
-FROM_EDGES = ["sources", "targets", "weights", "n_vertices", "ids", "directed", "self_loops", "repeated"]
 
 
 class Graph(Conversions, Representation):
@@ -81,6 +79,7 @@ class Graph(Conversions, Representation):
         self._cache: dict[Any, Any] = {}
 
     @classmethod
+    @named
     def from_edges(
         cls,
         sources: Any,
@@ -90,7 +89,8 @@ class Graph(Conversions, Representation):
         n_vertices: int | None = None,
         ids: Any = None,
         directed: bool = False,
-        **merging: str,
+        self_loops: str = "keep",
+        repeated: str = "keep",
     ) -> Graph:
         """Make a graph of an edge list.
 
@@ -112,11 +112,10 @@ class Graph(Conversions, Representation):
             The ids of all vertices, also of those without an edge; the endpoints are among them, and the
             number of a vertex is its position here.
         directed : bool
-        **merging
-            * ``self_loops`` : {'keep', 'drop'}.
-            * ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. Whether several edges between the same
-              endpoints (in either direction if undirected) are kept, or merged into one with that weight.
-              Merged edges come in ascending order.
+        self_loops : {'keep', 'drop'}
+        repeated : {'keep', 'first', 'sum', 'min', 'max'}
+            Whether several edges between the same endpoints (in either direction if undirected) are kept, or
+            merged into one with that weight.  Merged edges come in ascending order.
 
         Raises
         ------
@@ -138,9 +137,7 @@ class Graph(Conversions, Representation):
         """
         from edgewise.ingest import edges as building
 
-        choices = {"self_loops": "keep", "repeated": "keep"} | merging
-        check_names("from_edges", choices, FROM_EDGES)
-        building.check_choices(**choices)
+        building.check_choices(self_loops, repeated)
         if targets is None:
             from edgewise.ingest.edges import two_columns
 
@@ -150,7 +147,7 @@ class Graph(Conversions, Representation):
         else:
             ends, count, ids = building.endpoints_among(building.ids_given(ids, n_vertices), sources, targets)
         edges = (*ends, building.weights_like(weights, ends[0]))
-        merged = building.simplify(edges, count, directed, **choices)
+        merged = building.simplify(edges, count, directed, self_loops, repeated)
         return cls(count, edges=merged, directed=directed, ids=ids)
 
     @classmethod
@@ -198,6 +195,7 @@ class Graph(Conversions, Representation):
         return cls(n, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
 
     @classmethod
+    @named
     def from_frame(
         cls,
         frame: Any,
@@ -207,7 +205,11 @@ class Graph(Conversions, Representation):
         weight: str | bool | None = None,
         where: str | None = None,
         directed: bool = False,
-        **options: Any,
+        threshold: float | None = None,
+        score: str | None = None,
+        null: str = "error",
+        vertices: Any = None,
+        vertex_id: str | None = None,
     ) -> Graph:
         """Make a graph of a table with one edge a row.
 
@@ -226,13 +228,17 @@ class Graph(Conversions, Representation):
         where : str, optional
             Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
         directed : bool
-        **options
-            * ``threshold`` : float. Only rows with at least this score are kept.
-            * ``score`` : str. Column of the scores; by default as in :func:`edgewise.read`.
-            * ``null`` : {'error', 'drop'}. What to do with rows in which an id or a weight is missing.
-            * ``vertices`` : table. Records of all vertices, also of those without an edge; the number of a
-              vertex is its row here.  Every id of an edge has a record.
-            * ``vertex_id`` : str. Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
+        threshold : float, optional
+            Only rows with at least this score are kept.
+        score : str, optional
+            Column of the scores; by default as in :func:`edgewise.read`.
+        null : {'error', 'drop'}
+            What to do with rows in which an id or a weight is missing.
+        vertices : table, optional
+            Records of all vertices, also of those without an edge; the number of a vertex is its row here.
+            Every id of an edge has a record.
+        vertex_id : str, optional
+            Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
 
         Raises
         ------
@@ -253,8 +259,9 @@ class Graph(Conversions, Representation):
         """
         from edgewise.ingest import frame_pairs as building
 
-        given = {"source": source, "target": target, "weight": weight, "where": where} | options
-        return building.from_frame(cls, frame, directed, given)
+        given: dict[str, Any] = {"source": source, "target": target, "weight": weight, "null": null}
+        given |= {"where": where, "threshold": threshold, "score": score, "vertices": vertices}
+        return building.from_frame(cls, frame, directed, given | {"vertex_id": vertex_id})
 
     @property
     def sources(self) -> np.ndarray:
@@ -722,11 +729,3 @@ class Graph(Conversions, Representation):
             return len(self.vertices_of([id])) == 1
         except GraphError:
             return False
-
-
-def check_same_graph(graph: Graph | SplitGraph, count: int, what: str) -> None:
-    """Raise :class:`GraphError` unless ``graph`` has ``count`` vertices, as a result of it must."""
-    if graph.n_vertices != count:
-        raise GraphError(
-            f"{what} has {count} vertices, the graph {graph.n_vertices}; pass the graph it came from"
-        )

@@ -10,8 +10,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
-from edgewise.errors import EdgewiseError, OptionError, argument, one_of
-from edgewise.graph import check_same_graph
+from edgewise.errors import EdgewiseError, GraphError, OptionError, argument, one_of
 from edgewise.ingest.frames import as_kind
 from edgewise.ingest.representation import weights_in_words
 from edgewise.printable import SHOWN_ROWS, html_of, in_html, printable
@@ -290,3 +289,11 @@ def duration(seconds: float) -> str:
     if seconds < 0.01:
         return f"{1000 * seconds:.2g} ms"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def check_same_graph(graph: Any, count: int, what: str) -> None:
+    """Raise :class:`GraphError` unless ``graph`` has ``count`` vertices, as a result of it must."""
+    if graph.n_vertices != count:
+        raise GraphError(
+            f"{what} has {count} vertices, the graph {graph.n_vertices}; pass the graph it came from"
+        )

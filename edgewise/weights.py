@@ -61,8 +61,6 @@ def takes_weight(function: Callable[P, R]) -> Callable[P, R]:
     """
     own = inspect.signature(function)
     shown = list(own.parameters.values())
-    if shown[-1].annotation == f"Unpack[{WeightOptions.__name__}]":  # nothing else is open
-        shown[-1] = shown[-1].replace(annotation=f"Unpack[{CallOptions.__name__}]")
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

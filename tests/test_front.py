@@ -61,6 +61,17 @@ def test_every_front_takes_them_and_says_so(name):
         function(*[None] * 2 if name in ("update_components", "cycle_counts") else [None], progress="yes")
 
 
+def test_a_signature_shows_the_options_of_methods():
+    for name, options in (("bfs", {"dense_from"}), ("cycle_counts", {"cap", "schedule"}), ("read", {"null"})):
+        parameters = inspect.signature(getattr(ew, name)).parameters
+        assert options <= parameters.keys()
+        assert all(one.kind is not one.VAR_KEYWORD for one in parameters.values())
+    shown = inspect.signature(ew.minimum_spanning_forest).parameters
+    assert "client" not in shown, "which is accepted to be refused in words"
+    graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3)
+    assert ew.bfs(graph, 0, dense_from=None).n_reached == 3, "as if it were not given"
+
+
 @pytest.mark.interpreter
 def test_threads_are_those_of_the_call():
     before = threads.count()

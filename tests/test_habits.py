@@ -46,15 +46,17 @@ def test_options_of_methods_and_readers_are_suggested(tmp_path):
     components: Any = ew.connected_components  # type checkers know that the calls are wrong
     bfs: Any = ew.bfs
     partition: Any = ew.partition
+    read: Any = ew.read
+    made: Any = ew.Graph
     cases = [
         (lambda: components(graph, threshold=0.9), "did you mean thresholds?"),
         (lambda: components(graph, treshold=0.9), "did you mean thresholds?"),
         (lambda: components(graph, iteration=3), "did you mean iterations?"),
         (lambda: components(graph, rounds=3), "auto has no option 'rounds'; name method='"),
-        (lambda: ew.read("a.csv", treshold=0.9), "did you mean threshold?"),
-        (lambda: ew.read("a.csv", sources="a"), "did you mean source?"),
-        (lambda: ew.Graph.from_frame({}, directd=True), "did you mean directed?"),
-        (lambda: ew.Graph.from_edges([0], [1], self_loop="drop"), "did you mean self_loops?"),
+        (lambda: read("a.csv", treshold=0.9), "did you mean threshold?"),
+        (lambda: read("a.csv", sources="a"), "did you mean source?"),
+        (lambda: made.from_frame({}, directd=True), "did you mean directed?"),
+        (lambda: made.from_edges([0], [1], self_loop="drop"), "did you mean self_loops?"),
         (lambda: partition(graph, 2, imbalanc=1), "did you mean imbalance?"),
         (lambda: partition(graph, 2, vertex_weight=1), "did you mean vertex_weights?"),
         (lambda: bfs(graph, 0, cut_off=1), "did you mean cutoff?"),

@@ -9,7 +9,6 @@ import ast
 import dataclasses
 import enum
 import inspect
-import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -42,22 +41,6 @@ NAMES = {
 }
 #: Classes of values that users get, beside results.
 CLASSES = {"GraphPartition", "Mesh", "MeshPartition", "SplitGraph", "TransactionalMemory"}
-#: What reads a file takes its options from a record.
-OPTIONS_OF_READING = {"read": ("edgewise.files.formats", "Options")}
-
-
-def options_of(function):
-    """Names of the options that ``**options`` stands for, by the class that its annotation names."""
-    inner, others = inspect.unwrap(function), None
-    for parameter in inspect.signature(inner).parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            others = parameter
-    if others is None:
-        return set()
-    if (home := OPTIONS_OF_READING.get(inner.__name__)) is not None:
-        return {field.name for field in dataclasses.fields(getattr(import_module(home[0]), home[1]))}
-    found = re.fullmatch(r"Unpack\[(\w+)\]", str(others.annotation))
-    return set(inner.__globals__[found[1]].__optional_keys__) if found else {f"**{others.name}"}
 
 
 def arguments_of(function):
@@ -69,7 +52,11 @@ def arguments_of(function):
         if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)
         and one.name not in ("self", "cls")
     ]
-    by_keyword = {one.name for one in parameters if one.kind is one.KEYWORD_ONLY} | options_of(function)
+    by_keyword = {
+        f"{'**' * (one.kind is one.VAR_KEYWORD)}{one.name}"
+        for one in parameters
+        if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD)
+    }
     return ", ".join([*by_position, *(["*", *sorted(by_keyword)] if by_keyword else [])])
 
 

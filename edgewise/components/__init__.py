@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 from edgewise.components.result import Components
 from edgewise.components.selection import reads_rows, select_method
@@ -171,7 +171,7 @@ class ComponentsOptions(CallOptions, total=False):
     compress_between: int
     rounds: int
     rows: str
-    client: Any
+    client: Never
 
 
 @overload
@@ -235,9 +235,12 @@ def connected_components(
         ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.
     merge : str
         How the labels of several devices are merged: a name in ``MERGES``, or ``"auto"``.
-    **options : int or str
-        Options of the method: ``rounds`` of the methods that sample, ``iterations`` of ``hook`` and
-        ``hook-rem``, ``segments`` and ``compress_between`` of ``hook-rem``, ``rows`` of ``propagate``.
+    rounds : int, optional
+        Option of the methods that sample.
+    iterations, segments, compress_between : int, optional
+        Options of ``hook-rem``, the first also of ``hook``.
+    rows : str, optional
+        Option of ``propagate``.
 
     Returns
     -------

@@ -91,15 +91,20 @@ def cycle_counts(
     devices : str or list of str, optional
         Several devices that share the vertices: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; each has all of the graph.
-    **options
-        * ``schedule`` : str. How vertices are dealt to the devices: a name in ``SCHEDULES``;
-          ``"static-weighted:10"`` and ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU
-          out beside GPUs where it would not help.
-        * ``force`` : bool. Go on where the work should take days, and let no method give up by itself.
-        * ``client`` : :class:`distributed.Client` or :class:`concurrent.futures.Executor`. Its workers share
-          the vertices, each with its own copy of the graph, on the CPU or on the GPUs that ``device`` names;
-          ``devices`` and ``schedule`` are for one process.
-        * Others are those of the method, such as ``cap`` of ``"enumerate"``.
+    schedule : str, optional
+        How vertices are dealt to the devices: a name in ``SCHEDULES``; ``"static-weighted:10"`` and
+        ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU out beside GPUs where it would
+        not help.
+    force : bool, optional
+        Go on where the work should take days, and let no method give up by itself.
+    client : distributed.Client or concurrent.futures.Executor, optional
+        Its workers share the vertices, each with its own copy of the graph, on the CPU or on the GPUs that
+        ``device`` names; ``devices`` and ``schedule`` are for one process.
+    cap : int, optional
+        Option of ``"enumerate"``: steps after which it gives up.
+    small, large, all_from : int, optional
+        Options of ``"squares"`` and ``"pentagons"`` on a GPU: up to ``small`` wedges a warp counts a vertex,
+        up to ``large`` a block, and from ``all_from`` on the whole grid.
 
     Returns
     -------

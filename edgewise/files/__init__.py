@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 from edgewise.errors import OptionError
-from edgewise.front import front, named, reporter
+from edgewise.front import CallOptions, front, named, reporter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,20 @@ def read(
     where: str | None = None,
     format: str | None = None,
     directed: bool | None = None,
-    **options: Any,
+    threshold: float | None = None,
+    score: str | int | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    null: str = "error",
+    one_based: bool | None = None,
+    header: bool | None = None,
+    ids: str | None = None,
+    vertices: Any = None,
+    vertex_id: str | None = None,
+    self_loops: str = "keep",
+    repeated: str = "keep",
+    **options: Unpack[CallOptions],
 ) -> Graph:
     r"""Read a graph from a file.
 
@@ -62,30 +75,39 @@ def read(
         Name of the format, where the content does not decide.
     directed : bool, optional
         By default as in the format, or the file; edge lists and tables are undirected.
-    **options
-        * ``threshold`` : float. Tables: only rows with at least this score are kept.
-        * ``score`` : str. Tables: column of the scores, for ``threshold`` and ``weight=True``.  By default
-          ``match_probability``, or the only column with a usual name, such as ``score`` or ``similarity``.
-        * ``sep`` : str. Edge lists and text tables: the character between fields (``"tab"`` for a tab), where
-          the first rows do not show it.
-        * ``decimal`` : {'.', ','}. Edge lists and text tables: the decimal mark of weights and scores.  With
-          a comma, fields are between other marks, unless ``sep=","`` is given and such numbers are in quotes.
-        * ``encoding`` : str. Text, also that of ``vertices``: its encoding, such as ``"latin-1"``, if that is
-          not UTF-8.  A byte order mark of UTF-8, UTF-16 or UTF-32 decides by itself.
-        * ``null`` : {'error', 'drop'}. Edge lists and tables: what to do with rows whose source, target or
-          weight is missing.
-        * ``one_based`` : bool. Edge lists: the ids are vertex numbers from 1 on (or from 0 on, if ``False``)
-          up to the largest, and numbers that do not occur are isolated vertices.  By default only the ids
-          that occur are vertices.
-        * ``header`` : bool. Edge lists and CSV: whether the first row names the columns.  By default the rows
-          decide.
-        * ``vertices`` : path, paths or table. Pairs of ids: records of all vertices, also of those without an
-          edge; the number of a vertex is its row there, and every id of a pair has a record.
-        * ``vertex_id`` : str. Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
-        * ``ids`` : {'string', 'integer'}. Edge lists, text tables and NCOL: type of the ids.  By default the
-          rows decide: ``007`` is no integer.
-        * ``self_loops`` : {'keep', 'drop'}, ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. What to do
-          with several edges between two vertices: keep them, or merge them into one with that weight.
+    threshold : float, optional
+        Tables: only rows with at least this score are kept.
+    score : str, optional
+        Tables: column of the scores, for ``threshold`` and ``weight=True``.  By default
+        ``match_probability``, or the only column with a usual name, such as ``score`` or ``similarity``.
+    sep : str, optional
+        Edge lists and text tables: the character between fields (``"tab"`` for a tab), where the first rows
+        do not show it.
+    decimal : {'.', ','}, optional
+        Edge lists and text tables: the decimal mark of weights and scores.  With a comma, fields are between
+        other marks, unless ``sep=","`` is given and such numbers are in quotes.
+    encoding : str, optional
+        Text, also that of ``vertices``: its encoding, such as ``"latin-1"``, if that is not UTF-8.  A byte
+        order mark of UTF-8, UTF-16 or UTF-32 decides by itself.
+    null : {'error', 'drop'}
+        Edge lists and tables: what to do with rows whose source, target or weight is missing.
+    one_based : bool, optional
+        Edge lists: the ids are vertex numbers from 1 on (or from 0 on, if ``False``) up to the largest, and
+        numbers that do not occur are isolated vertices.  By default only the ids that occur are vertices.
+    header : bool, optional
+        Edge lists and CSV: whether the first row names the columns.  By default the rows decide.
+    ids : {'string', 'integer'}, optional
+        Edge lists, text tables and NCOL: type of the ids.  By default the rows decide: ``007`` is no integer.
+    vertices : path, paths or table, optional
+        Pairs of ids: records of all vertices, also of those without an edge; the number of a vertex is its
+        row there, and every id of a pair has a record.
+    vertex_id : str, optional
+        Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
+    self_loops : {'keep', 'drop'}
+        What to do with edges from a vertex to itself.
+    repeated : {'keep', 'first', 'sum', 'min', 'max'}
+        What to do with several edges between two vertices: keep them, or merge them into one with that
+        weight.
 
     Returns
     -------
@@ -111,14 +133,15 @@ def read(
     from edgewise.files import by_format
     from edgewise.files.formats import options_of
 
-    merging = {name: options.pop(name) for name in ("self_loops", "repeated") if name in options}
-    columns = {"source": source, "target": target, "weight": weight, "where": where}
+    columns = {"source": source, "target": target, "weight": weight}
+    kept = {"where": where, "threshold": threshold, "score": score, "null": null}
+    text = {"sep": sep, "decimal": decimal, "encoding": encoding, "header": header}
+    numbers = {"one_based": one_based, "ids": ids, "vertices": vertices, "vertex_id": vertex_id}
     settings = {"format": format, "directed": directed, "progress": reporter()}
-    chosen = options_of({**columns, **settings, **options})
-    graph = by_format.read(path, chosen)
-    if {"keep"} >= set(merging.values()):
+    graph = by_format.read(path, options_of({**columns, **kept, **text, **numbers, **settings}))
+    if self_loops == repeated == "keep":
         return graph
-    return graph.simplified(**{"self_loops": "keep", "repeated": "keep", **merging})
+    return graph.simplified(self_loops=self_loops, repeated=repeated)
 
 
 @named

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import OptionError, argument, check_names, one_of
+from edgewise.errors import OptionError, argument, one_of
 from edgewise.files.encodings import encoding_named
 from edgewise.files.streams import SUFFIXES, TextStyle
 from edgewise.ingest.default_columns import check_given, is_several
@@ -224,8 +224,7 @@ def option_names() -> list[str]:
 
 
 def options_of(given: dict) -> Options:
-    """The options of a call; unknown ones are refused."""
-    check_names("read", given, option_names())
+    """The options of a call."""
     plain: dict = {name: bool(one) if isinstance(one, np.bool_) else one for name, one in given.items()}
     return Options(**plain)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Unpack
+from typing import Never, Unpack
 
 import numpy as np
 
@@ -75,7 +75,7 @@ METHODS = {
 class ForestOptions(WeightOptions, total=False):
     """Options of every public function, and one that is refused."""
 
-    client: Any
+    client: Never
 
 
 @front
@@ -106,8 +106,6 @@ def minimum_spanning_forest(
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.  The result is on the
         device of the graph.
-    **options
-        ``client`` is refused, since the workers of one share tables: see :func:`edgewise.stream_forest`.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Graphs of tables in memory with one pair per row: data frames, dicts of columns, structured arrays."""
 
-from edgewise.errors import GraphError, OptionError, argument, check_names
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.ingest.arrow import checked, is_text, is_utf8, value_type
 from edgewise.ingest.columns import check_one_kind, is_null, kinds_of
 from edgewise.ingest.default_columns import choose_columns
@@ -10,16 +10,12 @@ from edgewise.ingest.joined_columns import JoinedColumns
 from edgewise.ingest.pair_columns import CHOICE, PairColumns, Pairs, numbers_in
 from edgewise.ingest.scores import Kept, weight_column
 
-#: Arguments of :meth:`edgewise.Graph.from_frame` about the rows of the table.
-FRAME_OPTIONS = ("source", "target", "weight", "null", "vertices", "vertex_id", *Kept._fields)
-
 
 def from_frame(graph_class, frame, directed, given):
     """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`.
 
     ``given`` is a dict of its other arguments.
     """
-    check_names("from_frame", given, (*FRAME_OPTIONS, "directed"))
     table, records = arrow_table(frame), _records(given.get("vertices"), given.get("vertex_id"))
     try:
         names, ends = table.schema.names, [given.get(name) for name in ("source", "target")]

@@ -4,10 +4,10 @@ import numpy as np
 
 from edgewise.device import arrays, each, each_row, fetch_add, fetch_min, store
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.graph import check_same_graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.partitions.levels import NARROW, Level, with_rows
 from edgewise.primitives import exclusive_scan
+from edgewise.result import check_same_graph
 
 #: Sums of weights are below this number, so that products with small numbers fit into 64 bits.
 WEIGHT_BOUND = 2**53

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from edgewise.components import connected_components
 from edgewise.device import arrays
 from edgewise.front import named
@@ -49,7 +51,7 @@ def largest_component(graph: Graph, *, strong: bool = False, device: str | None 
     check_graph(graph)
     if not graph.n_vertices:
         return graph
-    find = strongly_connected_components if strong else connected_components
+    find: Any = strongly_connected_components if strong else connected_components
     result = find(graph, device=device)
     with arrays.guard(result.graph.device):
         root = result.roots[int(result.sizes().argmax())]

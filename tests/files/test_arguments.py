@@ -33,7 +33,7 @@ def test_where_nothing_can_be_written(path):
         ({"format": ["csv"]}, "is unknown; use one of"),
         ({"format": "parket"}, "format='parket' is unknown; did you mean parquet? The choices are arrow"),
         ({"null": "dorp"}, "null='dorp' is unknown; did you mean drop?"),
-        ({"nul": "drop"}, "read() has no option 'nul'; did you mean null? It has source"),
+        ({"nul": "drop"}, "read() has no option 'nul'; did you mean null? It has path, source"),
         ({"repeated": "frist"}, "repeated='frist' is unknown; did you mean first?"),
         ({"source": 1.5, "target": 2}, "source=1.5 is no column; give a name or a position"),
         ({"source": 0, "target": True}, "target=True is no column"),

@@ -104,10 +104,9 @@ def all_pairs_shortest_paths(
         File for distances that are too many for memory: a NumPy file (``.npy``), or a Zarr array (``.zarr``,
         needs the package zarr).  It is written block by block under a hidden name beside it; an interrupted
         run continues after the last block when it is run again.
-    **options
-        * ``client`` : :class:`distributed.Client` or :class:`concurrent.futures.Executor`. Its workers share
-          the sources, each with its own copy of the graph.  The distances are those of one process by the
-          same method; ``"auto"`` takes none that keeps the whole matrix.
+    client : distributed.Client or concurrent.futures.Executor, optional
+        Its workers share the sources, each with its own copy of the graph.  The distances are those of one
+        process by the same method; ``"auto"`` takes none that keeps the whole matrix.
 
     Returns
     -------

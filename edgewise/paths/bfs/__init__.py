@@ -106,9 +106,8 @@ def bfs(
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
-    **options : int
-        Options of the method, whole numbers larger than 0: ``dense_from`` of ``cooperative``, the size of a
-        frontier from which it is not listed.
+    dense_from : int, optional
+        Option of ``cooperative``: size of a frontier from which it is not listed.
 
     Returns
     -------

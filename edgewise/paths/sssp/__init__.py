@@ -136,9 +136,8 @@ def shortest_paths(
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances.  By default that of the graph's weights, or int64 and float64 where a distance
         is too large for int32 and float32.
-    **options : float
-        Options of the method, numbers larger than 0: ``delta``, the width of a bin of ``delta-stepping`` and
-        the step of the threshold of ``near-far``.
+    delta : float, optional
+        Width of a bin of ``delta-stepping``, and step of the threshold of ``near-far``; larger than 0.
 
     Returns
     -------
