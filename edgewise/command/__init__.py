@@ -1,7 +1,7 @@
 """The command line: ``edgewise components pairs.parquet -o clusters.parquet`` and its other subcommands.
 
-Each subcommand is a function of its name on a page of its own, or a page with a function ``add``, and only
-the page of the requested one is imported, so that ``--help`` is quick.  Every error ends in one line on
+Each subcommand is a function of its name on a page, or a page with a function ``add``, and only the page of
+the requested one is imported, so that ``--help`` is quick.  Every error ends in one line on
 standard error and an exit status:
 
 ====  =========================================================================
@@ -51,6 +51,8 @@ PAGES = {
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
 }
+#: Pages of subcommands that share one.
+HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on a GPU, if there is one, unless ``--device`` or ``--devices`` says otherwise.
 ON_GPU = ("components", "strong", "cores", "paths", "cycles", "forest", "why", "partition", "warmup")
 #: Examples at the end of the help of the command itself.
@@ -170,13 +172,13 @@ def _command(arguments):
     requested = _page(_words_to_complete() or arguments)
     for name, summary in PAGES.items():
         if name == requested:
-            function = name.replace("-", "_")
-            page = import_module(f"edgewise.command.{function}")
+            page = import_module(f"edgewise.command.{HOMES.get(name, name)}")
             if hasattr(page, "add"):
                 page.add(app, name, summary)
             else:
-                how = {"help": summary, "epilog": help_text.ending(page.EXAMPLES, page.DOCUMENTATION)}
-                app.command(name, cls=help_text.Command, **how)(getattr(page, function))
+                function = getattr(page, name.replace("-", "_"))
+                how = {"help": summary, "epilog": help_text.ending(function.examples, function.documentation)}
+                app.command(name, cls=help_text.Command, **how)(function)
         else:
             app.command(name, help=summary)(lambda: None)
     return typer.main.get_command(app)

@@ -1,134 +1,51 @@
 """What ``edgewise components`` may be asked of clusters: records, names, updates and views of the result."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Annotated, Any
-
-import typer
+from functools import partial
+from typing import Any, NamedTuple
 
 import edgewise
-from edgewise.command import outputs, report
-from edgewise.command.scores import Scores
+from edgewise.command import options, outputs, report
 from edgewise.components.naming import check_name
 from edgewise.errors import GraphError, OptionError
 from edgewise.files import destinations
 from edgewise.files.atomic_write import atomic_write
-from edgewise.files.inputs import is_local, name_of
+from edgewise.files.inputs import is_local
 
-_PANEL = "The clusters"
-Records = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Table with one row for each vertex; all of them get a cluster.",
-        rich_help_panel=_PANEL,
-    ),
-]
-IdColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--id", metavar="COLUMN", help="Column of the records with the ids.", rich_help_panel=_PANEL
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option(
-        metavar="first|min|row",
-        help="What a cluster is called: the id of its first member, its least id, or its first row.",
-        rich_help_panel=_PANEL,
-    ),
-]
-MinSize = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Leave out smaller clusters.", rich_help_panel=_PANEL)
-]
-Top = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Show the N largest clusters.", rich_help_panel=_PANEL),
-]
-Sizes = Annotated[
-    bool, typer.Option("--sizes", help="Show how many clusters have each size.", rich_help_panel=_PANEL)
-]
-Members = Annotated[
-    str | None,
-    typer.Option(metavar="ID", help="Show the ids in the cluster of this one.", rich_help_panel=_PANEL),
-]
-Update = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Table of named clusters to add the pairs to.", rich_help_panel=_PANEL),
-]
-Changes = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="With --update: table to write of the clusters that merged, grew or are new.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Thresholds = Annotated[
-    str | None,
-    typer.Option(
-        metavar="T,T,...",
-        help="Clusters at several thresholds of the score, such as 0.8,0.9,0.95, in one table.",
-        rich_help_panel=_PANEL,
-    ),
-]
-MaxSize = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Cut larger clusters at their weakest pairs, by the score.",
-        rich_help_panel=_PANEL,
-    ),
-]
-
-OneToOne = Annotated[
-    str | None,
-    typer.Option(
-        "--one-to-one",
-        metavar="all|DATASET,...",
-        help="Join clusters by their best pairs, with one record at most of each of these datasets: of "
-        "source_dataset, of ids of two columns, or left and right.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Ties = Annotated[
-    str | None,
-    typer.Option(
-        metavar="lowest_id|drop",
-        help="With --one-to-one: of pairs of equal score take the lowest ids, or none.",
-        rich_help_panel=_PANEL,
-    ),
-]
-
+option = partial(options.option, rich_help_panel="The clusters")
 #: What can become of a cluster, in the order of the closing line.
 CHANGES = ("merged", "grown", "new")
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """The options about pairs, records, names and updates."""
+class Clusters(NamedTuple):
+    """Records, names and updates."""
 
-    pairs: list[str]
-    records: str | None
-    id_column: str | None
-    name: str | None
-    min_size: int
-    update: str | None
-    changes: str | None
-    scores: Scores
+    records: option(str, "Table with one row for each vertex; all of them get a cluster.", metavar="FILE") = (
+        None
+    )
+    vertex_id: option(str, "Column of the records with the ids.", "--id", metavar="COLUMN") = None
+    name: option(
+        str,
+        "What a cluster is called: the id of its first member, its least id, or its first row.",
+        metavar="first|min|row",
+    ) = None
+    min_size: option(int, "Leave out smaller clusters.", min=1, metavar="N") = 1
+    update: option(str, "Table of named clusters to add the pairs to.", metavar="FILE") = None
+    changes: option(
+        str, "With --update: table to write of the clusters that merged, grew or are new.", metavar="FILE"
+    ) = None
 
-    def check(self, stream, view):
+    def check(self, scores, stream, view):
         """Refuse options that mean nothing together."""
         check_name(self.name)
-        if self.scores.thresholds is not None and (shown := view.kind()):
+        if scores.thresholds is not None and (shown := view.kind()):
             raise OptionError(f"--{shown} is of one threshold; give --threshold instead of --thresholds")
-        self.scores.check(stream, self.update)
+        scores.check(stream, self.update)
         if self.changes is not None and self.update is None:
             raise OptionError(
                 "--changes are those of an update; add --update, the clusters of the run before"
             )
-        if self.id_column is not None and self.records is None and self.update is None:
+        if self.vertex_id is not None and self.records is None and self.update is None:
             raise OptionError("--id is a column of --records; give that too")
         for option, given in (("records", self.records), ("update", self.update)):
             if stream and given is not None:
@@ -140,25 +57,20 @@ class Clusters:
                 "--min-size would lose clusters that later updates need; leave out it or --update"
             )
 
-    def inputs(self):
+    def inputs(self, pairs):
         """The inputs that the table may not replace; it may replace the clusters that are updated."""
-        return [*self.pairs, *([] if self.records is None else [self.records])]
+        return [*pairs, *([] if self.records is None else [self.records])]
 
-    def in_messages(self):
-        """What messages call the pairs."""
-        return name_of(self.pairs[0]) if len(self.pairs) == 1 else f"{len(self.pairs)} files"
-
-    def read(self, reading, progress):
+    def read(self, pairs, reading):
         """The graph, and a function that makes the result of its components."""
-        reading = self.scores.reading(reading, self.pairs) | {"progress": progress}
-        pairs = self.pairs[0] if len(self.pairs) == 1 else self.pairs
+        pairs = pairs[0] if len(pairs) == 1 else pairs
         if self.update is None:
             if self.records is not None:
-                reading |= {"vertices": self.records, "vertex_id": self.id_column}
+                reading |= {"vertices": self.records, "vertex_id": self.vertex_id}
             return edgewise.read(pairs, **reading), lambda result: result
         from edgewise.components.update import read_clusters
 
-        old = read_clusters(self.update, self.name or "min", self.id_column)
+        old = read_clusters(self.update, self.name or "min", self.vertex_id)
         return old.with_pairs(pairs, self.records, reading), old.updated
 
     def write(self, stage, result, output, to):
@@ -172,16 +84,16 @@ class Clusters:
                 _write_both(table, output, to, changed, self.changes)
         return table
 
-    def facts(self, result) -> dict:
+    def facts(self, result, scores) -> dict:
         """What the JSON object says of thresholds, of clusters that were cut, or of an update."""
         if self.update is None:
-            return self.scores.facts(result)
+            return scores.facts(result)
         return {"changes": _counted_changes(result), "changed": self.changes}
 
-    def in_words(self, result) -> str:
+    def in_words(self, result, scores) -> str:
         """What the closing line says of an update, or of clusters that were cut."""
         if self.update is None:
-            return self.scores.in_words(result)
+            return scores.in_words(result)
         counts = _counted_changes(result)
         return f" ({', '.join(f'{counts[change]:,} {change}' for change in CHANGES)})"
 
@@ -195,14 +107,12 @@ def _counted_changes(result):
     return {change: pc.count_distinct(column).as_py() for change, column in names.items()}
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """What is shown instead of the table: the largest clusters, the sizes, or the members of one."""
 
-    top: int | None
-    sizes: bool
-    members: str | None
-    name: str | None
+    top: option(int, "Show the N largest clusters.", min=1, metavar="N") = None
+    sizes: option(bool, "Show how many clusters have each size.") = False
+    members: option(str, "Show the ids in the cluster of this one.", metavar="ID") = None
 
     def kind(self, output=None) -> str | None:
         """The option that was given, or ``None``."""
@@ -214,14 +124,14 @@ class View:
             raise OptionError(f"--{asked[0]} and -o {output} both need standard output; name a file with -o")
         return asked[0] if asked else None
 
-    def of(self, result):
+    def of(self, result, name):
         """The table of the view."""
         import pyarrow as pa
 
         if self.sizes:
             return result.size_counts()
         if self.top is not None:
-            return result.top(self.top, self.name)
+            return result.top(self.top, name)
         from edgewise.ingest.arrow import arrow_array
 
         return pa.table({"id": arrow_array(result.members(id_of(result.graph, str(self.members))))})

@@ -2,55 +2,29 @@
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.vertices import Output, Problem, Wanted, run
+from edgewise.command.job import Job
 from edgewise.cores import METHODS
-from edgewise.errors import GraphError
-
-EXAMPLES = (
-    "edgewise cores friends.csv",
-    "edgewise cores graph.mtx -o cores.parquet",
-)
-DOCUMENTATION = "cores.md"
 
 Method = options.choice("Method", "How to compute", METHODS)
-To = options.format_of_output()
-Plot = options.plot("core numbers")
-Verify = options.verify("core numbers", "graph")
 
 
-@options.with_reading
-def cores(
-    graph: options.Input,
-    reading,
-    output: Output = None,
-    to: To = None,
-    plot: Plot = None,
-    verify: Verify = False,
-    method: Method = "auto",
-    device: options.Device = None,
-    thread_count: options.Threads = None,
-    profile: options.Profile = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-):
+@options.subcommand(
+    "cores.md",
+    "edgewise cores friends.csv",
+    "edgewise cores graph.mtx -o cores.parquet",
+    leave_out=("devices",),
+    plot="core numbers",
+    verify="core numbers against the graph",
+)
+def cores(graph: options.Input, reading, goals: options.Goals, run: options.Run, method: Method = "auto"):
     """Read a graph, find the core number of every vertex, and write or show the table."""
-    how = str(method), device, thread_count, profile, json, quiet
-    wanted = Wanted(graph, output, to, plot, verify, *how)
-    run(Problem(edgewise.core_numbers, METHODS, check, in_words, facts), wanted, reading)
-
-
-def check(graph, name):
-    """Refuse a directed graph."""
-    if graph.directed:
-        raise GraphError(f"{name} is directed; --undirected takes its edges in both directions")
-
-
-def in_words(result):
-    """The result in a few words."""
-    members = report.counted(int(result.sizes()[-1]), "vertex")
-    return f"largest core number {result.largest:,}, of {members}"
-
-
-def facts(result):
-    """What the JSON object says of the result."""
-    return {"largest": result.largest, "sizes": result.sizes().tolist()}
+    job = Job([graph], goals, run, method=str(method), methods=METHODS)
+    with job.steps() as stage:
+        read = job.read(graph, {"weight": False, **reading})
+        with stage("compute", f"computing on {job.device}"):
+            result = edgewise.core_numbers(read, method=str(method), device=job.device)
+        job.finish(result, "checking every vertex", result)
+    facts = {"largest": result.largest, "sizes": result.sizes().tolist()}
+    members = report.counted(facts["sizes"][-1], "vertex")
+    found = f"largest core number {result.largest:,}, of {members}"
+    job.close(result, lambda: facts | job.facts(result), found, show=lambda: report.table(result.to_frame()))

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 import edgewise
-from edgewise.command import help_text, options, report
-from edgewise.command.convert import graph_facts
+from edgewise.command import help_text, options
+from edgewise.command.convert import To, graph_facts, tell
 from edgewise.command.outputs import check_output, on_terminal
-from edgewise.command.stages import seconds, stages
+from edgewise.command.report import counted, graph_in_words
+from edgewise.command.stages import stages
 from edgewise.errors import OptionError
 from edgewise.files.destinations import name_of
 from edgewise.graph import Graph
@@ -24,13 +25,10 @@ Output = Annotated[
         "--output",
         "-o",
         help="File to write; its suffix sets the format. - is standard output.",
-        allow_dash=True,
+        **options.PATH,
     ),
 ]
-To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]
-Weights = Annotated[
-    str | None, typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random integer weight.")
-]
+Weights = options.option(str, "Give every edge a random integer weight.", "--weights", metavar="LOW:HIGH")
 #: An example for every family.
 EXAMPLES = {
     "components": "edgewise generate components 100000 --mean-size 4 -o components.parquet",
@@ -64,7 +62,7 @@ def add(app, name, summary):
     for family in edgewise.generate.__all__:
         make = getattr(edgewise.generate, family)
         if callable(make):
-            summary_of_family = _plain((inspect.getdoc(make) or "").partition("\n")[0])
+            summary_of_family = options.plain((inspect.getdoc(make) or "").partition("\n")[0])
             how = {"help": summary_of_family, "epilog": help_text.ending([EXAMPLES[family]], DOCUMENTATION)}
             families.command(family.replace("_", "-"), cls=help_text.Command, **how)(_subcommand(make))
     app.add_typer(families, name=name, help=summary)
@@ -73,11 +71,12 @@ def add(app, name, summary):
 def _subcommand(make):
     """The function behind ``edgewise generate FAMILY``: makes a graph as ``make`` does, and writes it."""
 
-    def generate(output, to=None, json=False, quiet=False, weights=None, **arguments):
+    def generate(output: Output, shown: options.Shown, to: To = None, weights: Weights = None, **arguments):
         span = None if weights is None else _span(weights)
         sources = [arguments["graph"]] if arguments.get("graph") else []
-        check_output(output, sources=sources, table=make is edgewise.generate.pairs, to=to, json=json)
-        with stages(quiet or json or on_terminal(output)) as (stage, clock):
+        is_table = make is edgewise.generate.pairs
+        check_output(output, sources=sources, table=is_table, to=to, json=shown.json)
+        with stages(shown.quiet or shown.json or on_terminal(output)) as (stage, clock):
             if "graph" in arguments:
                 with stage("read", f"reading {arguments['graph']}"):
                     arguments["graph"] = edgewise.read(arguments["graph"])
@@ -87,9 +86,14 @@ def _subcommand(make):
                     made = edgewise.generate.with_weights(made, *span, seed=arguments.get("seed", 0))
             with stage("write", f"writing {name_of(output)}"):
                 edgewise.write(made, output, format=to)
-        _tell(made, clock, output, json=json, quiet=quiet)
+        if isinstance(made, Graph):
+            tell(shown, clock, output, graph_facts(made), f"{graph_in_words(made)}; ")
+        else:
+            facts = {"rows": made.num_rows, "columns": made.column_names}
+            tell(shown, clock, output, facts, f"{counted(made.num_rows, 'row')}; ")
 
-    return options.with_parameters(generate, [*_parameters(make), *_output_options(make)])
+    without = ("profile", "weights") if make.__name__ in WITHOUT_WEIGHTS else ("profile",)
+    return options.subcommand(DOCUMENTATION, leave_out=without, more=list(_parameters(make)))(generate)
 
 
 def _span(weights):
@@ -102,12 +106,12 @@ def _span(weights):
 
 def _parameters(make):
     """Parameters of ``make`` with its docstring's text: required ones as arguments, others as options."""
-    texts = _parameter_texts(inspect.getdoc(make))
+    texts = options.texts_of(make)
     for parameter in inspect.signature(make).parameters.values():
         if parameter.kind is not parameter.VAR_KEYWORD:
-            yield parameter.replace(
-                annotation=Annotated[_kind(parameter, make), _shown(parameter, texts.get(parameter.name, ""))]
-            )
+            kind = options.kind_of(parameter, make)
+            shown = _shown(parameter, texts.get(parameter.name, ""))
+            yield parameter.replace(annotation=Annotated[str if kind is Graph else kind, shown])
 
 
 def _shown(parameter, text):
@@ -116,51 +120,3 @@ def _shown(parameter, text):
         return typer.Argument(help=text)
     names = [f"--{parameter.name}"] if parameter.default is False else []
     return typer.Option(*names, metavar=METAVARS.get(parameter.name), help=text)
-
-
-def _kind(parameter, make):
-    """Type of a parameter, evaluated alone: the return type may name something that is not imported."""
-    kind = parameter.annotation
-    if isinstance(kind, str):
-        kind = eval(kind, inspect.unwrap(make).__globals__)
-    return str if kind is Graph else kind
-
-
-def _output_options(make):
-    kind = inspect.Parameter.KEYWORD_ONLY
-    if make.__name__ not in WITHOUT_WEIGHTS:
-        yield inspect.Parameter("weights", kind, annotation=Weights, default=None)
-    yield inspect.Parameter("output", kind, annotation=Output)
-    yield inspect.Parameter("to", kind, annotation=To, default=None)
-    yield inspect.Parameter("json", kind, annotation=options.Json, default=False)
-    yield inspect.Parameter("quiet", kind, annotation=options.Quiet, default=False)
-
-
-def _parameter_texts(docstring):
-    """Text of each name in the section "Parameters" of a numpydoc docstring."""
-    section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+|\Z)", docstring, re.DOTALL)
-    texts: dict[str, str] = {}
-    names: list[str] = []
-    for line in section.group(1).splitlines() if section else ():
-        if line.startswith(" "):
-            for name in names:
-                texts[name] = _plain(f"{texts.get(name, '')} {line.strip()}".strip())
-        elif line:
-            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
-    return texts
-
-
-def _plain(text):
-    """``text`` without reStructuredText's marks."""
-    return re.sub(r":\w+:(?=`)|`", "", text)
-
-
-def _tell(made, clock, output, *, json, quiet):
-    """Print what was generated, a graph or a table of pairs."""
-    is_graph = isinstance(made, Graph)
-    if json:
-        facts = graph_facts(made) if is_graph else {"rows": made.num_rows, "columns": made.column_names}
-        report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
-    elif not quiet:
-        summary = report.graph_in_words(made) if is_graph else report.counted(made.num_rows, "row")
-        report.close(f"{summary}; {report.times(clock)}", output)

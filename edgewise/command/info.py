@@ -3,33 +3,32 @@
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
-
-import typer
 
 import edgewise
 from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
 from edgewise.files.store import manifest_of
 
-EXAMPLES = (
-    "edgewise info",
-    "edgewise info --json",
-    "edgewise info graph.mtx",
-)
-DOCUMENTATION = "command.md"
 GIB = 2**30
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
 
-File = Annotated[str | None, typer.Argument(help="Graph file to look into.", allow_dash=True)]
 
-
-@options.with_reading
-def info(reading, file: File = None, json: options.Json = False):
+@options.subcommand(
+    "command.md",
+    "edgewise info",
+    "edgewise info --json",
+    "edgewise info graph.mtx",
+    leave_out=("profile", "quiet"),
+)
+def info(
+    reading,
+    shown: options.Shown,
+    file: options.argument(str | None, None, "Graph file to look into.", **options.PATH) = None,
+):
     """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""
     table = None if file is None else _table(file)
     facts = machine() if file is None else table or _graph(edgewise.read(file, **reading))
-    if json:
+    if shown.json:
         report.as_json(facts)
         return
     words = _machine_in_words(facts) if file is None else _graph_in_words(facts)
@@ -65,8 +64,12 @@ def _version(package):
 
 
 def _gpu(index):
+    import psutil
+
     from edgewise.device import arrays
 
+    if arrays.SIMULATED:
+        return {"index": index, "name": "CUDA simulator", "memory_bytes": psutil.virtual_memory().total}
     runtime = arrays.namespace(f"cuda:{index}").cuda.runtime
     facts = runtime.getDeviceProperties(index)
     return {"index": index, "name": facts["name"].decode(), "memory_bytes": facts["totalGlobalMem"]}

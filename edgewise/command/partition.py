@@ -1,197 +1,129 @@
-"""``edgewise partition``: a graph in, a part for every vertex and a report out."""
+"""``edgewise partition``: a graph in, a part for every vertex and a report out.
 
-from enum import StrEnum
-from typing import Annotated, Any
+``edgewise partition-eval`` measures the parts of any program.
+"""
 
-import typer
+from typing import NamedTuple
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
-from edgewise.command.stages import finish, stages
-from edgewise.device import threads
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.command.job import Job, check_undirected
+from edgewise.command.stages import stages
+from edgewise.errors import OptionError, argument
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import name_of
 from edgewise.files.mesh import GTYPES, is_mesh_file
 from edgewise.partitions import METHODS, PRESETS
-from edgewise.partitions.result import is_plain, read_numbers
+from edgewise.partitions.result import is_plain, read_numbers, read_parts
 
-EXAMPLES = (
+Method = options.choice("Method", "How to compute", METHODS)
+Preset = options.names_of("Preset", PRESETS)
+GraphOfMesh = options.names_of("GraphOfMesh", GTYPES)
+Form = options.names_of("Form", ("text", "json"))
+OWN = options.of(edgewise.partition, "imbalance", "seed", "tries", "scale", "contiguous")
+
+
+class OfMesh(NamedTuple):
+    """How a mesh is read."""
+
+    mesh: options.option(
+        bool, "FILE is a mesh (VTK, VTU, Gmsh, Abaqus, METIS ...), and OUT has its parts."
+    ) = False
+    gtype: options.option(
+        GraphOfMesh, "Divide the elements of a mesh, or its nodes.", "--gtype", metavar="dual|nodal"
+    ) = "dual"
+    ncommon: options.option(
+        int, "Nodes that neighbours share; by default those of a face.", "--ncommon", metavar="N"
+    ) = None
+    metis_version: options.option(
+        int, "Version of METIS that a METIS mesh is of.", "--metis-version", metavar="4|5"
+    ) = None
+
+    def check(self, reading):
+        """Refuse options that mean nothing together."""
+        nodal = str(self.gtype) == "nodal"
+        if not self.mesh and self.metis_version is not None:
+            raise OptionError("--metis-version is for meshes; give --mesh too")
+        if not self.mesh and (self.ncommon is not None or nodal):
+            raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
+        if self.ncommon is not None and nodal:
+            raise OptionError("--ncommon is for the dual graph, not for --gtype nodal; leave it out")
+        if self.mesh and reading:
+            raise OptionError(f"{argument(min(reading))} means nothing for a mesh; leave it out")
+
+    def read(self, file):
+        """The mesh, and its graph."""
+        whole = edgewise.read_mesh(file, metis_version=self.metis_version)
+        return whole, whole.nodal_graph() if str(self.gtype) == "nodal" else whole.dual_graph(self.ncommon)
+
+
+@options.subcommand(
+    "partitions.md",
     "edgewise partition mesh.graph 64 -o mesh.graph.part.64",
     "edgewise partition mesh.graph 64 --preset strong --seed 1",
     "edgewise partition --mesh wing.mesh 2 -o parts.csv",
     "edgewise partition pairs.parquet 8 --scale 1000 -o parts.parquet",
+    leave_out=("devices",),
+    output="File to write: a name that ends in .part or .part.64 has one part a line, as gpmetis writes it; "
+    "others are tables (Parquet, CSV, Arrow, JSON Lines); - is standard output.",
+    plot="weights of the parts",
+    verify="partition against the graph",
 )
-DOCUMENTATION = "partitions.md"
-
-Method = options.choice("Method", "How to compute", METHODS)
-Preset = StrEnum("Preset", {name: name for name in PRESETS})
-GraphOfMesh = StrEnum("GraphOfMesh", {name: name for name in GTYPES})
-Form = StrEnum("Form", {"text": "text", "json": "json"})
-DEFAULT_PRESET, TEXT, DUAL = Preset("default"), Form("text"), GraphOfMesh("dual")
-Parts = Annotated[int, typer.Argument(metavar="PARTS", help="Number of parts.", min=1)]
-Output = options.output(
-    "File to write: a name that ends in .part or .part.64 has one part a line, as gpmetis writes it; others "
-    "are tables (Parquet, CSV, Arrow, JSON Lines); - is standard output."
-)
-To = options.format_of_output()
-Plot = options.plot("weights of the parts")
-Verify = options.verify("partition", "graph")
-Imbalance = Annotated[
-    float, typer.Option(metavar="SHARE", help="A part may be heavier than an even share by this much.")
-]
-PresetOption = Annotated[
-    Preset, typer.Option("--preset", metavar="PRESET", help=f"Work for a small cut: {', '.join(PRESETS)}.")
-]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same parts.")]
-Tries = Annotated[int, typer.Option(help="Whole runs, of which the best is taken.")]
-Initial = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Partition to improve, one part a line.", allow_dash=False)
-]
-Targets = Annotated[
-    str | None, typer.Option("--target-weights", metavar="FILE", help="Share of each part, one a line.")
-]
-Scale = Annotated[
-    float | None,
-    typer.Option(metavar="FACTOR", help="Multiply weights that are no integers, and round them."),
-]
-Contiguous = Annotated[
-    bool, typer.Option("--contiguous", help="Keep the vertices of each part connected inside of it.")
-]
-Mesh = Annotated[
-    bool,
-    typer.Option("--mesh", help="FILE is a mesh (VTK, VTU, Gmsh, Abaqus, METIS ...), and OUT has its parts."),
-]
-Gtype = Annotated[
-    GraphOfMesh,
-    typer.Option("--gtype", metavar="dual|nodal", help="Divide the elements of a mesh, or its nodes."),
-]
-Ncommon = Annotated[
-    int | None,
-    typer.Option("--ncommon", metavar="N", help="Nodes that neighbours share; by default those of a face."),
-]
-MetisVersion = Annotated[
-    int | None,
-    typer.Option("--metis-version", metavar="4|5", help="Version of METIS that a METIS mesh is of."),
-]
-Report = Annotated[Form, typer.Option("--report", metavar="text|json", help="Form of the report.")]
-
-
-@options.with_reading
 def partition(
     graph: options.Input,
-    parts: Parts,
+    parts: options.argument(int, "PARTS", "Number of parts.", min=1),
     reading,
-    output: Output = None,
-    to: To = None,
-    imbalance: Imbalance = 0.03,
-    preset: PresetOption = DEFAULT_PRESET,
-    seed: Seed = 0,
-    tries: Tries = 1,
-    initial: Initial = None,
-    target_weights: Targets = None,
-    scale: Scale = None,
-    contiguous: Contiguous = False,
-    mesh: Mesh = False,
-    gtype: Gtype = DUAL,
-    ncommon: Ncommon = None,
-    metis_version: MetisVersion = None,
-    plot: Plot = None,
-    verify: Verify = False,
-    report_form: Report = TEXT,
+    goals: options.Goals,
+    of_mesh: OfMesh,
+    run: options.Run,
+    more=OWN,
+    preset: options.option(
+        Preset, f"Work for a small cut: {', '.join(PRESETS)}.", "--preset", metavar="NAME"
+    ) = "default",
+    initial: options.option(str, "Partition to improve, one part a line or a table.", metavar="FILE") = None,
+    target_weights: options.option(str, "Share of each part, one a line.", metavar="FILE") = None,
+    report_form: options.option(Form, "Form of the report.", "--report", metavar="text|json") = "text",
     method: Method = "auto",
-    device: options.Device = None,
-    thread_count: options.Threads = None,
-    profile: options.Profile = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ):
     """Read a graph, divide its vertices into parts of nearly equal weight, and report the cut."""
-    json = json or str(report_form) == "json"
-    output = or_standard_output(output, to, shown=False)
-    of_mesh = _mesh_options(mesh, str(gtype), ncommon, metis_version)
-    _check_outputs(output, plot, graph, to, json, mesh)
-    threads.use(thread_count)
-    team = options.team(device, None)
-    with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
-        with stage("read", f"reading {name_of(graph)}") as progress:
-            whole, read = _read(graph, progress, reading, of_mesh)
-            more: dict[str, Any] = {"tries": tries, "scale": scale, "method": str(method)}
-            more |= {"contiguous": contiguous} | _from_files(initial, read.n_vertices, target_weights, parts)
-        with stage("compute", f"partitioning on {team[0].device}"):
-            more |= {"imbalance": imbalance, "preset": str(preset), "seed": seed, "device": team[0].device}
-            result = edgewise.partition(read, parts, **more)
+    of_mesh.check(reading)
+    run = run._replace(json=run.json or str(report_form) == "json")
+    unconverted = goals.output is not None and goals.to is None and is_mesh_file(goals.output)
+    plain = goals.output is not None and (is_plain(goals.output) or (of_mesh.mesh and unconverted))
+    job = Job([graph], goals, run, shown=False, plain=plain)
+    with job.steps() as stage:
+        if of_mesh.mesh:
+            with stage("read", f"reading {job.name}"):
+                whole, read = of_mesh.read(graph)
+        else:
+            whole, read = None, job.read(graph, reading)
+        if initial is not None:
+            more["initial"] = read_parts(initial, read)
+        if target_weights is not None:
+            more["target_weights"] = read_numbers(target_weights, parts, whole=False)
+        with stage("compute", f"partitioning on {job.device}"):
+            how = {"preset": str(preset), "method": str(method), "device": job.device}
+            result = edgewise.partition(read, parts, **how, **more)
         with stage("measure", "measuring the parts"):
-            own = result.report()
-        finish(stage, result, "checking every edge" if verify else "", plot=plot)
-        if output is not None:
-            with stage("write", f"writing {output}"):
-                _write(result, output, to, whole, str(gtype))
-    if json:
-        own.pop("seconds")
-        facts = report.facts(result, team, clock, own | report.devices(result, team), verify, output, plot)
-        report.as_json(facts)
-    elif not quiet:
-        if output is None or not goes_to_standard_output(output):
-            print_measures(own)
-        report.closing_line(
-            result, in_words(result), f"{result.method}, {report.device_in_words(team)}", clock, output
-        )
-    if profile:
-        report.profile(clock)
+            measures = result.report()
+        job.finish(result, "checking every edge")
+        if job.output is not None:
+            with stage("write", f"writing {job.output}"):
+                _write(result, job, whole, str(of_mesh.gtype))
+    if not (run.json or run.quiet) and (job.output is None or not goes_to_standard_output(job.output)):
+        print_measures(measures)
+    del measures["seconds"]
+    job.close(result, lambda: measures | report.devices(result, job.team), in_words(result))
 
 
-def _mesh_options(mesh, gtype, ncommon, metis_version):
-    """The options of a mesh, or ``None`` for a graph."""
-    if not mesh and metis_version is not None:
-        raise OptionError("--metis-version is for meshes; give --mesh too")
-    if not mesh and (ncommon is not None or gtype != "dual"):
-        raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
-    if ncommon is not None and gtype == "nodal":
-        raise OptionError("--ncommon is for the dual graph, not for --gtype nodal; leave it out")
-    return (gtype, ncommon, metis_version) if mesh else None
-
-
-def _read(graph, progress, reading, of_mesh):
-    """The mesh, or ``None``, and the graph that is divided."""
-    if of_mesh is not None:
-        gtype, ncommon, metis_version = of_mesh
-        if reading:
-            raise OptionError(f"{argument(min(reading))} means nothing for a mesh; leave it out")
-        whole = edgewise.read_mesh(graph, metis_version=metis_version)
-        return whole, whole.nodal_graph() if gtype == "nodal" else whole.dual_graph(ncommon)
-    read = edgewise.read(graph, progress=progress, **reading)
-    if read.directed:
-        raise GraphError(f"{name_of(graph)} is directed; --undirected takes its edges in both directions")
-    return None, read
-
-
-def _check_outputs(output, plot, graph, to, json, mesh):
-    if output is not None and (is_plain(output) or (mesh and to is None and is_mesh_file(output))):
-        check_writable(output, [graph])
-        output = None
-    check_outputs(output, plot, [graph], to=to, json=json)
-
-
-def _from_files(initial, n_vertices, target_weights, parts):
-    """The options that are files, as arrays."""
-    found = {}
-    if initial is not None:
-        found["initial"] = read_numbers(initial, n_vertices, whole=True)
-    if target_weights is not None:
-        found["target_weights"] = read_numbers(target_weights, parts, whole=False)
-    return found
-
-
-def _write(result, output, to, whole, gtype):
+def _write(result, job, whole, gtype):
     """Write the parts: of a mesh, one a line, or as a table."""
-    if whole is not None and to is None and (is_plain(output) or is_mesh_file(output)):
-        whole.write(output, result.on_host().parts, gtype=gtype)
-    elif is_plain(output):
-        result.write(output)
+    if whole is not None and job.goals.to is None and (is_plain(job.output) or is_mesh_file(job.output)):
+        whole.write(job.output, result.on_host().parts, gtype=gtype)
+    elif is_plain(job.output):
+        result.write(job.output)
     else:
-        edgewise.write(result.to_frame(), output, format=to)
+        edgewise.write(result.to_frame(), job.output, format=job.goals.to)
 
 
 def in_words(result):
@@ -218,3 +150,29 @@ def print_measures(own):
         "components of a part": f"{own['max_components']:,} at most",
     }
     report.lines(lines)
+
+
+@options.subcommand(
+    "partitions.md", "edgewise partition-eval mesh.graph mesh.graph.part.64", leave_out=("profile",)
+)
+def partition_eval(
+    graph: options.Input,
+    parts: options.argument(str, "PARTS", "File with one part a line, from 0 on, or a table of parts."),
+    reading,
+    shown: options.Shown,
+):
+    """Read a graph and a partition of its vertices, from any program, and measure the partition."""
+    with stages(shown.quiet or shown.json) as (stage, clock):
+        with stage("read", f"reading {name_of(graph)}") as progress:
+            read = edgewise.read(graph, progress=progress, **reading)
+            check_undirected(read, name_of(graph))
+            numbers = read_parts(parts, read)
+        with stage("measure", "measuring the parts"):
+            own = edgewise.evaluate_partition(read, numbers).report()
+    if shown.json:
+        report.as_json({"vertices": read.n_vertices, "edges": read.n_edges, **own})
+        return
+    print_measures(own)
+    if not shown.quiet:
+        found = report.counted(own["parts"], "part")
+        report.say(f"{report.graph_in_words(read)}: {found}; {report.times(clock)}")

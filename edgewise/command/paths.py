@@ -1,222 +1,176 @@
 """``edgewise paths``: a graph in, distances and shortest paths out."""
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from math import isnan
-from typing import Annotated
+from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 
 import edgewise
 from edgewise.command import keyboard, options, report
 from edgewise.command.clusters import id_of
-from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
-from edgewise.command.stages import finish, stages, workers_of
-from edgewise.device import arrays, threads
+from edgewise.command.job import Job
+from edgewise.command.outputs import check_writable
+from edgewise.command.stages import workers_of
+from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError
 from edgewise.files.destinations import goes_to_standard_output
-from edgewise.files.inputs import name_of
 from edgewise.ingest.arrow import arrow_array
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
-from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.apsp.output import check_path
 from edgewise.paths.bfs import METHODS as OF_EDGES
-from edgewise.paths.bfs import bfs as breadth_first_search
-from edgewise.paths.measures import distance_measures
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
-from edgewise.paths.sssp import shortest_paths
 from edgewise.paths.sssp.weights import spread_in
 
-Kind = StrEnum("Kind", {"ONE": "source", "ALL": "all-pairs", "MEASURES": "measures"})
+Kind = options.names_of("Kind", ("source", "all-pairs", "measures"))
 ONE, ALL, MEASURES = Kind
 #: Rows of the table of all pairs that are made at a time.
-ROWS = 1 << 20
+BLOCK_ROWS = 1 << 20
 #: Vertices of a center that the closing line names.
-MOST_NAMED = 5
-
-EXAMPLES = (
-    "edgewise paths roads.gr --source 1 --to 25",
-    "edgewise paths friends.csv --source ann --bfs -o distances.csv",
-    "edgewise paths roads.gr --all-pairs -o distances.npy",
-)
-DOCUMENTATION = "paths.md"
+NAMED_VERTICES = 5
 
 HELP = "How to compute; each search has its own methods"
 Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
-Source = Annotated[list[str] | None, typer.Option(metavar="ID", help="Vertex to start from, or several.")]
-To = Annotated[
-    list[str] | None, typer.Option(metavar="ID", help="Vertex to show the path to; may be repeated.")
-]
-Cutoff = Annotated[float | None, typer.Option(metavar="X", min=0, help="Largest distance that counts.")]
-Bfs = Annotated[bool, typer.Option("--bfs", help="Ignore the weights: distances are numbers of edges.")]
-AllPairs = Annotated[
-    bool, typer.Option("--all-pairs", help="Distances from every vertex, or every --source, to every vertex.")
-]
-Measures = Annotated[
-    bool,
-    typer.Option("--measures", help="Eccentricities, diameter, radius and centralities of all vertices."),
-]
-Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
-Scheduler = options.scheduler("the sources of --all-pairs or --measures")
-Output = options.output(
-    "Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs a matrix "
-    "(.npy or .zarr), which a repeated run continues after an interrupt. Otherwise a terminal shows the head "
-    "of the table, and a pipe gets it whole."
-)
-OutputFormat = options.format_of_output("--output-format")
-Verify = options.verify("distances", "graph")
-Dtype = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TYPE", help="Type of the distances, if not the weights': int32, int64, float32, float64."
-    ),
-]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The options of the command line."""
+class Wanted(NamedTuple):
+    """What is searched for."""
 
-    file: str
-    kind: Kind
-    sources: list[str]
-    targets: list[str]
-    cutoff: float | None
-    bfs: bool
-    parents: bool
-    method: str
-    dtype: str | None
-    devices: str | None
-    output: str | None
-    output_format: str | None
-    json: bool
-    verify: bool
-    scheduler: str | None
+    sources: options.option(list[str], "Vertex to start from, or several.", "--source", metavar="ID") = None
+    targets: options.option(
+        list[str], "Vertex to show the path to; may be repeated.", "--to", metavar="ID"
+    ) = None
+    cutoff: options.option(float, "Largest distance that counts.", metavar="X", min=0) = None
+    bfs: options.option(bool, "Ignore the weights: distances are numbers of edges.") = False
+    all_pairs: options.option(bool, "Distances from every vertex, or every --source, to every vertex.") = (
+        False
+    )
+    measures: options.option(bool, "Eccentricities, diameter, radius and centralities of all vertices.") = (
+        False
+    )
+    parents: options.option(bool, "Show the vertex before each on a shortest path.") = False
+    method: Method = "auto"
+    dtype: options.option(
+        str, "Type of the distances, if not the weights': int32, int64, float32, float64.", metavar="TYPE"
+    ) = None
+    scheduler: options.scheduler("the sources of --all-pairs or --measures") = None
 
     @property
-    def matrix(self) -> str | None:
-        """File for the matrix of all pairs."""
-        return self.output if self.kind is ALL and self.output != "-" else None
+    def kind(self) -> Any:
+        """What is searched for."""
+        return ALL if self.all_pairs else MEASURES if self.measures else ONE
+
+    def check(self, output, run):
+        """Refuse options that mean nothing together."""
+        kind = self.kind
+        methods = OF_ALL_PAIRS if kind is not ONE else OF_EDGES if self.bfs else OF_WEIGHTS
+        if kind is ONE and not self.sources:
+            raise OptionError("search from where? give --source ID; or --all-pairs or --measures")
+        if kind is ONE and self.scheduler is not None:
+            raise OptionError("--scheduler is for --all-pairs and --measures; leave it out")
+        if kind is ALL and self.measures:
+            raise OptionError("--all-pairs and --measures are two jobs; give one of the two")
+        if kind is not ONE:
+            given = {"to": self.targets, "cutoff": self.cutoff is not None, "parents": self.parents}
+            for option in (name for name, value in given.items() if value):
+                raise OptionError(f"--{option} is for a search from --source alone; leave out --{kind}")
+        if self.cutoff is not None and isnan(self.cutoff):
+            raise OptionError("--cutoff nan is no distance; give a number, 0 or more")
+        if kind is ONE and self.bfs and self.dtype:
+            raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
+        if self.method not in ("auto", *methods):
+            raise OptionError(
+                f"method {self.method} is of another search; use auto or one of {', '.join(methods)}"
+            )
+        if self.targets and output is not None and goes_to_standard_output(output):
+            raise OptionError(f"--to and -o {output} both need standard output; give one of the two")
+        if kind is not ALL and run.device is None and run.devices is not None:
+            raise OptionError("--devices is for --all-pairs; use --device")
 
 
-@options.with_reading
-def paths(
-    graph: options.Input,
-    reading,
-    source: Source = None,
-    to: To = None,
-    cutoff: Cutoff = None,
-    bfs: Bfs = False,
-    all_pairs: AllPairs = False,
-    measures: Measures = False,
-    parents: Parents = False,
-    output: Output = None,
-    output_format: OutputFormat = None,
-    verify: Verify = False,
-    method: Method = "auto",
-    dtype: Dtype = None,
-    device: options.Device = None,
-    devices: options.Devices = None,
-    scheduler: Scheduler = None,
-    thread_count: options.Threads = None,
-    profile: options.Profile = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-):
+@options.subcommand(
+    "paths.md",
+    "edgewise paths roads.gr --source 1 --to 25",
+    "edgewise paths friends.csv --source ann --bfs -o distances.csv",
+    "edgewise paths roads.gr --all-pairs -o distances.npy",
+    output="Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs a "
+    "matrix (.npy or .zarr), which a repeated run continues after an interrupt. Otherwise a terminal shows "
+    "the head of the table, and a pipe gets it whole.",
+    verify="distances against the graph",
+    names={"to": "--output-format"},
+)
+def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, run: options.Run):
     """Read a graph, search it, and write or show the distances."""
-    kind = ALL if all_pairs else MEASURES if measures else ONE
-    output = or_standard_output(output, output_format, shown=not json and not to)
-    asked = graph, kind, source or [], to or [], cutoff, bfs, parents, str(method), dtype, devices
-    wanted = Wanted(*asked, output, output_format, json, verify, scheduler)
-    _check(wanted, measures)
-    threads.use(thread_count)
-    if device is None and devices is not None and kind is not ALL:
-        raise OptionError("--devices is for --all-pairs; use --device")
-    team = options.team(device, devices) if scheduler is None else options.team("cpu", None)
-    with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
-        with stage("read", f"reading {name_of(graph)}") as progress:
-            read = edgewise.read(graph, progress=progress, **reading)
-        where = scheduler or devices or team[0].device
-        with stage("compute", f"searching on {where}") as progress, workers_of(scheduler) as client:
-            places = {"device": device if devices or scheduler else team[0].device} | client
-            result = _searched(wanted, read, places, progress)
-        finish(stage, result, "checking every edge" if verify else "")
-        table = None if json and output is None else _table(wanted, result)
-        finish(stage, table, output=None if wanted.matrix else output, to=output_format)
-    if json:
-        report.as_json(report.facts(result, team, clock, _facts(wanted, result, team), verify, output))
-    else:
-        _show(wanted, result, table, team, clock, quiet)
-    if profile:
-        report.profile(clock)
+    wanted.check(goals.output, run)
+    if wanted.kind is MEASURES and (wanted.sources or goals.verify):
+        given = "source" if wanted.sources else "verify"
+        raise OptionError(f"--{given} means nothing with --measures; leave it out")
+    matrix = goals.output if wanted.kind is ALL and goals.output != "-" else None
+    if matrix is not None:
+        _check_matrix(matrix, graph)
+    job = Job(
+        [graph],
+        goals if matrix is None else goals._replace(output=None),
+        run,
+        shown=matrix is None and not wanted.targets,
+        scheduler=wanted.scheduler,
+    )
+    with job.steps() as stage:
+        read = job.read(graph, reading, undirected=False)
+        if wanted.kind is ONE and not wanted.bfs and not read.is_weighted:
+            remedy = "count edges with --bfs, or name their column with --weight"
+            raise GraphError(f"{graph} has no weights; {remedy}")
+        with stage("compute", f"searching on {job.where}") as progress, workers_of(job.scheduler) as client:
+            result = _searched(wanted, read, job.places() | client, progress, matrix)
+        whole = None if matrix or (run.json and job.output is None) else _table(wanted, result, job.output)
+        job.finish(result, "checking every edge", whole)
+    job.output = matrix or job.output
+    for target in () if run.json else wanted.targets or ():
+        report.say(_path_in_words(wanted, result, target))
+
+    def show():
+        if not wanted.targets:
+            report.table(whole)
+            if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
+                report.say(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
+
+    job.close(result, lambda: _facts(wanted, result, job), _found_in_words(wanted, result), show=show)
 
 
-def _check(wanted, measures):
-    kind = wanted.kind
-    methods = OF_ALL_PAIRS if kind is not ONE else OF_EDGES if wanted.bfs else OF_WEIGHTS
-    if kind is ONE and not wanted.sources:
-        raise OptionError("search from where? give --source ID; or --all-pairs or --measures")
-    if kind is ONE and wanted.scheduler is not None:
-        raise OptionError("--scheduler is for --all-pairs and --measures; leave it out")
-    if kind is ALL and measures:
-        raise OptionError("--all-pairs and --measures are two jobs; give one of the two")
-    if kind is MEASURES and (wanted.sources or wanted.verify):
-        raise OptionError(
-            f"--{'source' if wanted.sources else 'verify'} means nothing with --measures; leave it out"
-        )
-    if kind is not ONE:
-        given = {"to": wanted.targets, "cutoff": wanted.cutoff is not None, "parents": wanted.parents}
-        for option in (name for name, value in given.items() if value):
-            raise OptionError(f"--{option} is for a search from --source alone; leave out --{kind}")
-    if wanted.cutoff is not None and isnan(wanted.cutoff):
-        raise OptionError("--cutoff nan is no distance; give a number, 0 or more")
-    if kind is ONE and wanted.bfs and wanted.dtype:
-        raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
-    if wanted.method not in ("auto", *methods):
-        raise OptionError(
-            f"method {wanted.method} is of another search; use auto or one of {', '.join(methods)}"
-        )
-    if wanted.targets and wanted.output is not None and goes_to_standard_output(wanted.output):
-        raise OptionError(f"--to and -o {wanted.output} both need standard output; give one of the two")
-    if wanted.matrix is None:
-        check_outputs(wanted.output, None, [wanted.file], to=wanted.output_format, json=wanted.json)
-    else:
-        matrix = check_path(wanted.matrix)
-        renewed = matrix.suffix == ".zarr" and matrix.is_dir()
-        if not renewed:
-            check_writable(matrix, [wanted.file])
+def _check_matrix(matrix, graph):
+    """Raise an error if a matrix cannot be written."""
+    path = check_path(matrix)
+    if not (path.suffix == ".zarr" and path.is_dir()):  # which is continued
+        check_writable(path, [graph])
 
 
-def _searched(wanted, graph, where, progress):
+def _searched(wanted, graph, places, progress, matrix):
     if wanted.kind is ONE:
-        return _from_sources(wanted, graph.to(where["device"]))
+        return _from_sources(wanted, graph.to(places["device"]))
     if wanted.bfs:
         graph = graph.without_weights()
+    how = {"method": str(wanted.method), "dtype": wanted.dtype}
     if wanted.kind is MEASURES:
-        return distance_measures(graph, method=wanted.method, dtype=wanted.dtype, progress=progress, **where)
-    return _all_pairs(wanted, graph, where, progress)
+        del places["devices"]
+        return edgewise.distance_measures(graph, progress=progress, **how, **places)
+    return _all_pairs(wanted, graph, how | places, progress, matrix)
 
 
 def _from_sources(wanted, graph):
     sources, cutoff = _ids(graph, wanted.sources), wanted.cutoff
-    targets = _ids(graph, wanted.targets)
+    targets, method = _ids(graph, wanted.targets), str(wanted.method)
     graph.vertices_of(targets)  # an unknown one is named before the search
     if wanted.bfs:
         if cutoff is not None:
             cutoff = int(min(cutoff, 2**31))
-        return breadth_first_search(graph, sources, cutoff=cutoff, method=wanted.method)
-    if graph.csr_weights is None:
-        raise GraphError(
-            f"{wanted.file} has no weights; count edges with --bfs, or name their column with --weight"
-        )
+        return edgewise.bfs(graph, sources, cutoff=cutoff, method=method)
     ends = targets if targets and spread_in(graph).least >= 0 else None  # else nothing ends a search early
-    return shortest_paths(
-        graph, sources, targets=ends, cutoff=cutoff, method=wanted.method, dtype=wanted.dtype
+    return edgewise.shortest_paths(
+        graph, sources, targets=ends, cutoff=cutoff, method=method, dtype=wanted.dtype
     )
 
 
-def _all_pairs(wanted, graph, where, progress):
+def _all_pairs(wanted, graph, how, progress, matrix):
     """All pairs; at Ctrl-C say what is kept."""
     so_far: list[int] = []
 
@@ -225,53 +179,44 @@ def _all_pairs(wanted, graph, where, progress):
         progress(done, blocks)
 
     def kept():
-        if wanted.matrix is None or not so_far:
+        if matrix is None or not so_far:
             return None
         done, blocks = so_far
-        return f"{done:,} of {blocks:,} blocks of {wanted.output} are kept; repeat the command to continue"
+        return f"{done:,} of {blocks:,} blocks of {matrix} are kept; repeat the command to continue"
 
+    sources = _ids(graph, wanted.sources) or None
     with keyboard.remark(kept):
-        return all_pairs_shortest_paths(
-            graph,
-            sources=_ids(graph, wanted.sources) or None,
-            method=wanted.method,
-            dtype=wanted.dtype,
-            output=wanted.matrix,
-            progress=note,
-            devices=wanted.devices,
-            **where,
-        )
+        return edgewise.all_pairs_shortest_paths(graph, sources=sources, output=matrix, progress=note, **how)
 
 
 def _ids(graph, words):
     """Ids in the type that the graph's have."""
-    return [id_of(graph, word) for word in words]
+    return [id_of(graph, word) for word in words or ()]
 
 
-def _table(wanted, result):
+def _table(wanted, result, output):
     """The table to write or to show a part of."""
-    if wanted.kind is ALL and wanted.output is not None:
-        return None if wanted.matrix else _whole_table(result)
+    if wanted.kind is ALL and output is not None:
+        return _whole_table(result)
     if wanted.kind is ALL:
-        few = slice(0, report.SHOWN_ROWS + 1)
-        return replace(result, sources=result.sources[few], distances=result.distances[few]).to_frame()
+        return _rows(result, slice(0, report.SHOWN_ROWS + 1))
     frame = result.to_frame()
     return frame.append_column("parent", _parents(result)) if wanted.parents else frame
+
+
+def _rows(result, some):
+    """The table of all pairs from some of the sources."""
+    return replace(result, sources=result.sources[some], distances=result.distances[some]).to_frame()
 
 
 def _whole_table(result):
     """The table of all pairs, made for a few sources at a time."""
     import pyarrow as pa
 
-    def part(first):
-        some = slice(first, first + few)
-        part = replace(result, sources=result.sources[some], distances=result.distances[some])
-        return part.to_frame().to_batches()
-
-    few = max(ROWS // max(result.graph.n_vertices, 1), 1)
-    batches = (batch for first in range(0, len(result.sources), few) for batch in part(first))
-    empty = replace(result, sources=result.sources[:0], distances=result.distances[:0]).to_frame()
-    return pa.RecordBatchReader.from_batches(empty.schema, batches)
+    few = max(BLOCK_ROWS // max(result.graph.n_vertices, 1), 1)
+    parts = (_rows(result, slice(first, first + few)) for first in range(0, len(result.sources), few))
+    batches = (batch for part in parts for batch in part.to_batches())
+    return pa.RecordBatchReader.from_batches(_rows(result, slice(0, 0)).schema, batches)
 
 
 def _parents(result):
@@ -284,21 +229,6 @@ def _parents(result):
     if isinstance(ids, np.ndarray):
         return arrow_array(ids[np.maximum(parents, 0)], none)
     return ids.take(arrow_array(parents, none))
-
-
-def _show(wanted, result, table, team, clock, quiet):
-    for target in wanted.targets:
-        report.say(_path_in_words(wanted, result, target))
-    if wanted.output is None and not wanted.targets:
-        report.table(table)
-        if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
-            report.say(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
-    if not quiet:
-        device = report.device_in_words(team)
-        if wanted.scheduler is not None:
-            device = report.counted(len(result.devices), "worker")
-        how = f"{result.method}, {device}"
-        report.closing_line(result, _found_in_words(wanted, result), how, clock, wanted.output)
 
 
 def _path_in_words(wanted, result, word):
@@ -316,9 +246,10 @@ def _found_in_words(wanted, result):
         return f"{height:,} x {width:,} distances in {result.distances.dtype}"
     if wanted.kind is MEASURES:
         center = _listed(result.center)
-        named = ", ".join(map(str, center[:MOST_NAMED])) + (" ..." if len(center) > MOST_NAMED else "")
+        named = ", ".join(map(str, center[:NAMED_VERTICES])) or "none"
+        more = " ..." * (len(center) > NAMED_VERTICES)
         return (
-            f"diameter {result.diameter:g}, radius {result.radius:g}, center {named or 'none'}, "
+            f"diameter {result.diameter:g}, radius {result.radius:g}, center {named}{more}, "
             f"average distance {result.average_distance:.4g}"
         )
     source = wanted.sources[0] if len(result.sources) == 1 else f"{len(result.sources):,} sources"
@@ -328,24 +259,22 @@ def _found_in_words(wanted, result):
     )
 
 
-def _facts(wanted, result, team):
+def _facts(wanted, result, job):
     """The facts that other commands do not have."""
-    common = {"method": result.method, **report.devices(result, team)}
-    if wanted.scheduler is not None:
-        common["workers"] = len(result.devices)
     own = {"weighted": result.weighted}
     if wanted.kind is ALL:
-        return own | {"shape": list(result.distances.shape), "type": str(result.distances.dtype)} | common
-    if wanted.kind is MEASURES:
+        own |= {"shape": list(result.distances.shape), "type": str(result.distances.dtype)}
+    elif wanted.kind is MEASURES:
         for name in ("diameter", "radius", "average_distance"):
             value = getattr(result, name)
             own[name] = value if np.isfinite(value) else None
-        return own | {"center": _listed(result.center), "periphery": _listed(result.periphery)} | common
-    own |= {"sources": _ids(result.graph, wanted.sources), "reached": result.n_reached}
-    own |= {"furthest": result.eccentricity.item(), "cutoff": wanted.cutoff}
-    if wanted.targets:
-        own["paths"] = [_path_fact(result, target) for target in _ids(result.graph, wanted.targets)]
-    return own | common
+        own |= {"center": _listed(result.center), "periphery": _listed(result.periphery)}
+    else:
+        own |= {"sources": _ids(result.graph, wanted.sources), "reached": result.n_reached}
+        own |= {"furthest": result.eccentricity.item(), "cutoff": wanted.cutoff}
+        if wanted.targets:
+            own["paths"] = [_path_fact(result, target) for target in _ids(result.graph, wanted.targets)]
+    return own | job.facts(result)
 
 
 def _listed(ids):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import edgewise
 from edgewise.command import report
+from edgewise.command.clusters import option
 from edgewise.errors import OptionError
 from edgewise.files import formats
 from edgewise.files.destinations import goes_to_standard_output
@@ -16,30 +17,34 @@ from edgewise.files.streams import reading as reading_of
 
 
 class Scores(NamedTuple):
-    """The options about scores.
+    """The options about scores: texts as they come, or ``parsed``."""
 
-    Attributes
-    ----------
-    thresholds : tuple of numbers, or None
-    max_size : int or None
-        Largest number of members of a cluster.
-    one_to_one : list of str, or None
-        Datasets of which a cluster has one member at most; empty for all.
-    ties : str or None
-        What to do with equal scores of these.
-    """
+    thresholds: option(
+        str,
+        "Clusters at several thresholds of the score, such as 0.8,0.9,0.95, in one table.",
+        metavar="T,T,...",
+    ) = None
+    max_size: option(int, "Cut larger clusters at their weakest pairs, by the score.", min=1, metavar="N") = (
+        None
+    )
+    one_to_one: option(
+        str,
+        "Join clusters by their best pairs, with one record at most of each of these datasets: of "
+        "source_dataset, of ids of two columns, or left and right.",
+        metavar="all|DATASET,...",
+    ) = None
+    ties: option(
+        str,
+        "With --one-to-one: of pairs of equal score take the lowest ids, or none.",
+        metavar="lowest_id|drop",
+    ) = None
 
-    thresholds: tuple | None
-    max_size: int | None
-    one_to_one: list[str] | None = None
-    ties: str | None = None
-
-    @classmethod
-    def given(cls, thresholds, max_size, one_to_one=None, ties=None):
-        """The options as they come."""
-        if one_to_one is not None:
-            one_to_one = [] if one_to_one == "all" else [word.strip() for word in one_to_one.split(",")]
-        return cls(None if thresholds is None else numbers_of(thresholds), max_size, one_to_one, ties)
+    def parsed(self):
+        """The same with a tuple of thresholds, and a list of datasets, which is empty for all."""
+        numbers, sets = None if self.thresholds is None else numbers_of(self.thresholds), self.one_to_one
+        if sets is not None:
+            sets = [] if sets == "all" else [word.strip() for word in sets.split(",")]
+        return self._replace(thresholds=numbers, one_to_one=sets)
 
     @property
     def wanted(self) -> bool:
@@ -96,15 +101,10 @@ class Scores(NamedTuple):
 
     def _best_links(self, graph, method, device="cpu", devices=None, merge="auto"):
         """The clusters by best links, which one core finds."""
-        for option, is_given in (
-            ("method", method != "auto"),
-            ("devices", devices),
-            ("merge", merge != "auto"),
-        ):
+        given = {"method": method != "auto", "devices": devices, "merge": merge != "auto"}
+        for name, is_given in given.items():
             if is_given:
-                raise OptionError(
-                    f"--{option} is not for --one-to-one, which follows the scores; leave it out"
-                )
+                raise OptionError(f"--{name} is not for --one-to-one, which follows the scores; leave it out")
         ties = self.ties or "lowest_id"
         return edgewise.best_links(graph.to(device), duplicate_free=self.one_to_one or None, ties=ties)
 

@@ -3,40 +3,45 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-import typer
-
-from edgewise.command import keyboard, options, report
+from edgewise.command import keyboard, report
+from edgewise.command.options import option
+from edgewise.command.options import scheduler as share
 from edgewise.errors import OptionError
 from edgewise.streams.graph import StreamedGraph
 
-Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
-Checkpoint = Annotated[
-    Path | None,
-    typer.Option(
-        help="With --stream: file from which an interrupted run continues; with --scheduler, a folder."
-    ),
-]
-Vertices = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
-]
-Scheduler = options.scheduler("tables")
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="What a task may hold for integer ids, such as 4GB; there may be more of them.",
-    ),
-]
 
+class Source(NamedTuple):
+    """How tables are read."""
 
-class Tasks(NamedTuple):
-    """The options with which tasks do the work."""
+    stream: option(bool, "Read tables once; keep no pairs in memory.") = False
+    checkpoint: option(
+        Path, "With --stream: file from which an interrupted run continues; with --scheduler, a folder."
+    ) = None
+    vertices: option(
+        int, "With --stream: number of vertices; integer ids are smaller.", metavar="N", min=0
+    ) = None
+    scheduler: share("tables") = None
+    memory: option(
+        str, "What a task may hold for integer ids, such as 4GB; there may be more of them.", metavar="SIZE"
+    ) = None
 
-    scheduler: str | None
-    memory: str | None
+    @property
+    def by_tasks(self) -> bool:
+        """Whether tasks read the tables."""
+        return bool(self.scheduler or self.memory)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the tables are streamed."""
+        return self.stream or self.by_tasks
+
+    def check_unused(self):
+        """Refuse options of streams where nothing is streamed."""
+        for name in ("checkpoint", "vertices"):
+            if getattr(self, name) is not None:
+                raise OptionError(f"--{name} goes with --stream; add that")
 
 
 class ScheduledStream:
@@ -65,19 +70,12 @@ class ScheduledStream:
             remove_task_folder(self.checkpoint)
 
 
-def check_no_stream(checkpoint, vertices):
-    """Refuse options of streams where nothing is streamed."""
-    for option, given in (("checkpoint", checkpoint), ("vertices", vertices)):
-        if given is not None:
-            raise OptionError(f"--{option} goes with --stream; add that")
-
-
 def check_stream(reading, known, verify):
     """Refuse options that need all pairs in memory."""
     for name in reading:
         if name not in known:
-            option = "--" + name.replace("_", "-")
-            raise OptionError(f"{option} means nothing with --stream, which reads tables; leave it out")
+            given = "--" + name.replace("_", "-")
+            raise OptionError(f"{given} means nothing with --stream, which reads tables; leave it out")
     if verify:
         raise OptionError("--verify needs all pairs in memory; leave out it or --stream")
 

@@ -2,55 +2,31 @@
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.vertices import Output, Problem, Wanted, run
+from edgewise.command.job import Job
 from edgewise.errors import GraphError
 from edgewise.strong import METHODS
 
-EXAMPLES = (
+Method = options.choice("Method", "How to compute", METHODS)
+
+
+@options.subcommand(
+    "strong.md",
     "edgewise strong friends.csv",
     "edgewise strong friends.csv -o components.parquet --verify",
+    leave_out=("devices",),
+    plot="component sizes",
+    verify="components against the graph",
 )
-DOCUMENTATION = "strong.md"
-
-Method = options.choice("Method", "How to compute", METHODS)
-To = options.format_of_output()
-Plot = options.plot("component sizes")
-Verify = options.verify("components", "graph")
-
-
-@options.with_reading
-def strong(
-    graph: options.Input,
-    reading,
-    output: Output = None,
-    to: To = None,
-    plot: Plot = None,
-    verify: Verify = False,
-    method: Method = "auto",
-    device: options.Device = None,
-    thread_count: options.Threads = None,
-    profile: options.Profile = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-):
+def strong(graph: options.Input, reading, goals: options.Goals, run: options.Run, method: Method = "auto"):
     """Read a graph with directed edges, find its strong components, and write or show the table."""
-    how = str(method), device, thread_count, profile, json, quiet
-    wanted = Wanted(graph, output, to, plot, verify, *how)
-    problem = Problem(edgewise.strongly_connected_components, METHODS, check, in_words, facts)
-    run(problem, wanted, {"directed": True, **reading})
-
-
-def check(graph, name):
-    """Refuse an undirected graph, which the caller has asked for."""
-    if not graph.directed:
-        raise GraphError(f"the edges of {name} have no direction; use edgewise components")
-
-
-def in_words(result):
-    """The result in a few words."""
-    return f"{report.counted(result.count, 'strong component')}, largest {result.largest:,}"
-
-
-def facts(result):
-    """What the JSON object says of the result."""
-    return {"components": result.count, "largest": result.largest}
+    job = Job([graph], goals, run, method=str(method), methods=METHODS)
+    with job.steps() as stage:
+        read = job.read(graph, {"weight": False, "directed": True, **reading}, undirected=False)
+        if not read.directed:  # as the caller has asked for
+            raise GraphError(f"the edges of {job.name} have no direction; use edgewise components")
+        with stage("compute", f"computing on {job.device}"):
+            result = edgewise.strongly_connected_components(read, method=str(method), device=job.device)
+        job.finish(result, "checking every vertex", result)
+    facts = {"components": result.count, "largest": result.largest}
+    found = f"{report.counted(result.count, 'strong component')}, largest {result.largest:,}"
+    job.close(result, lambda: facts | job.facts(result), found, show=lambda: report.table(result.to_frame()))

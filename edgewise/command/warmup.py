@@ -1,45 +1,24 @@
 """``edgewise warmup``: compile before the first job, not during it."""
 
-from typing import Annotated
-
-import typer
-
 import edgewise
 from edgewise.command import options, report
 from edgewise.command.stages import seconds, stages
 
-EXAMPLES = (
+KINDS = options.of(edgewise.warmup, "paths", "cycles", "forests", "partitions", "cores")
+
+
+@options.subcommand(
+    "install.md",
     "edgewise warmup",
     "edgewise warmup --device cpu --paths",
+    leave_out=("devices", "threads", "profile"),
 )
-DOCUMENTATION = "install.md"
-
-Paths = Annotated[bool, typer.Option("--paths", help="Compile the shortest-path searches as well.")]
-Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the cycle counts as well.")]
-Forests = Annotated[
-    bool, typer.Option("--forests", help="Compile spanning forests and several thresholds as well.")
-]
-
-Partitions = Annotated[bool, typer.Option("--partitions", help="Compile partitions as well.")]
-Cores = Annotated[bool, typer.Option("--cores", help="Compile core numbers and strong components as well.")]
-
-
-def warmup(
-    device: options.Device = None,
-    paths: Paths = False,
-    cycles: Cycles = False,
-    forests: Forests = False,
-    partitions: Partitions = False,
-    cores: Cores = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-):
+def warmup(run: options.Run, kinds=KINDS):
     """Compile and cache the kernels of the main job."""
-    with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device or 'auto'}"):
-        kinds = {"paths": paths, "cycles": cycles, "forests": forests}
-        kinds |= {"partitions": partitions, "cores": cores}
-        where = edgewise.warmup(device=device or "auto", **kinds)
-    if json:
+    device = run.device or "auto"
+    with stages(run.quiet or run.json) as (stage, clock), stage("compile", f"compiling for {device}"):
+        where = edgewise.warmup(device=device, **kinds)
+    if run.json:
         report.as_json({"device": where, "seconds": seconds(clock)})
-    elif not quiet:
+    elif not run.quiet:
         report.say(f"kernels for {where} are ready; {clock['compile'].seconds:.1f} s")

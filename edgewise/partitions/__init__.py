@@ -124,7 +124,7 @@ def partition(
         ``"fast"``, ``"default"`` or ``"strong"``: a smaller cut for more time; or ``"manoochehri-2017"``, the
         method ``"transactional"``.
     seed : int
-        0 or more.  The same seed gives the same parts on every device and for any number of threads, except
+        The same seed, 0 or more, gives the same parts on every device and for any number of threads, except
         by the method ``"transactional"``.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the

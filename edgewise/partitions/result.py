@@ -219,6 +219,51 @@ def is_plain(path) -> bool:
     return isinstance(path, str) and PLAIN.search(path) is not None
 
 
+def read_parts(path, graph):
+    """Read the part of each vertex of a graph: (n_vertices,) int64 array.
+
+    They are numbers, one a line, or a table with a column of ids and the column ``part``, in any order.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, or a vertex has no part.
+    GraphError
+        An id is not in the graph.
+    """
+    if not _is_table(path):
+        return read_numbers(path, graph.n_vertices, whole=True)
+    import pyarrow as pa
+
+    from edgewise.files.records import records_of
+
+    records = records_of(path)
+    if "part" not in records.schema.names:
+        raise FileError(path, "has no column 'part'; give a table that edgewise partition has written")
+    table = pa.Table.from_batches(records.batches([records.id_column, "part"]))
+    parts = np.full(graph.n_vertices, -1, np.int64)
+    parts[graph.vertices_of(table.column(0).combine_chunks())] = table.column(1).to_numpy()
+    if (parts < 0).any():
+        (missing,) = graph.ids_of(np.array([int(parts.argmin())])).tolist()
+        raise FileError(path, f"has no part of 0 or more for vertex {missing!r}; every vertex needs one")
+    return parts
+
+
+def _is_table(path):
+    """Whether a file is a table by its name, and does not begin with a number that is alone in its line."""
+    from edgewise.files.destinations import suffixes_of
+    from edgewise.files.formats import FORMATS
+
+    suffixes = {end for form in FORMATS.values() if form.page == "tables" for end in form.suffixes}
+    if suffixes_of(path)[0] not in suffixes:
+        return False
+    try:
+        with open(path, "rb") as file:
+            return not file.readline().strip().isdigit()
+    except OSError:  # which the reader of numbers says
+        return False
+
+
 def read_numbers(path, count, *, whole):
     """Read a file of ``count`` parts or shares, as gpmetis has them: (count,) int64 or float64 array.
 
