@@ -19,8 +19,8 @@ FACTS = {
     ESTIMATE: ("length", "total", "low", "high", "confidence", "samples", "hits", "seed"),
     CLUSTERING: ("average", "transitivity"),
 }
-#: Digits before the point from which on only two are shown.
-LONG = 15
+#: Estimates from which on only two digits are shown.
+SHORTENED = 1e15
 
 Method = options.choice("Method", "How to count", METHODS)
 SAMPLING = options.of(
@@ -165,4 +165,4 @@ def _in_words(wanted, result):
 
 def _short(number):
     """``1,234`` or, for numbers of many digits, ``1.1e77``."""
-    return f"{number:,.0f}" if number < 10**LONG else f"{number:.1e}".replace("e+", "e")
+    return f"{number:,.0f}" if number < SHORTENED else f"{number:.1e}".replace("e+", "e")

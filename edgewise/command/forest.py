@@ -137,7 +137,7 @@ def why(
     maximum: Maximum = True,
 ):
     """Show why two records are in one cluster: the chain of pairs whose weakest score is the best."""
-    job = Job([pairs], goals, run)
+    job = Job([pairs], goals, run, draws=False)
     with job.steps() as stage:
         graph = job.read(pairs, {"weight": True, **reading})
         with stage("compute", f"growing the forest on {job.device}"):

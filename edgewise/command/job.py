@@ -32,12 +32,24 @@ class Job:
         A method, which is refused where a device has none of its name in the table.
     scheduler : str or None
         What computes instead of the devices.
+    draws : bool
+        Whether the subcommand has a picture.
     """
 
     def __init__(
-        self, inputs, goals, run, *, shown=True, plain=False, method="auto", methods=None, scheduler=None
+        self,
+        inputs,
+        goals,
+        run,
+        *,
+        shown=True,
+        plain=False,
+        method="auto",
+        methods=None,
+        scheduler=None,
+        draws=True,
     ):
-        self.goals, self.run, self.scheduler = goals, run, scheduler
+        self.goals, self.run, self.scheduler, self.draws = goals, run, scheduler, draws
         self.output = or_standard_output(goals.output, goals.to, shown=shown and not run.json)
         self.name = in_messages(inputs)
         if plain:
@@ -96,7 +108,8 @@ class Job:
         closing line, which says what was ``found`` and ``how``,
         on standard error if ``aside``; then a profile.
         """
-        run, written = self.run, (self.output, self.goals.plot)
+        run = self.run
+        written = (self.output, self.goals.plot) if self.draws else (self.output,)
         if run.json:
             report.as_json(report.facts(result, self.team, self.clock, facts(), self.goals.verify, *written))
         elif show is not None and self.output is None:

@@ -114,6 +114,7 @@ def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, r
         run,
         shown=matrix is None and not wanted.targets,
         scheduler=wanted.scheduler,
+        draws=False,
     )
     with job.steps() as stage:
         read = job.read(graph, reading, undirected=False)

@@ -4,10 +4,8 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 
-import edgewise
 from edgewise import notices
 from edgewise.command import keyboard
-from edgewise.files.destinations import name_of
 from edgewise.printable import printable
 from edgewise.timer import recording, timer
 
@@ -108,19 +106,6 @@ def _show(bar, began, description, completed, total):
         bar.remove_task(task)
     bar.add_task(description, completed=completed, total=total)
     bar.tasks[0].start_time = began
-
-
-def finish(stage, result, checking="", output=None, plot=None, to=None):
-    """The last steps of a command: check the result, as ``checking`` says, write it as ``to``, draw it."""
-    if checking:
-        with stage("verify", checking):
-            result.verify()
-    if output is not None:
-        with stage("write", f"writing {name_of(output)}"):
-            edgewise.write(result, output, format=to)
-    if plot is not None:
-        with stage("plot", f"drawing {plot}"):
-            result.plot(plot)
 
 
 def seconds(clock) -> dict:

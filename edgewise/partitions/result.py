@@ -254,7 +254,7 @@ def _is_table(path):
     from edgewise.files.destinations import suffixes_of
     from edgewise.files.formats import FORMATS
 
-    suffixes = {end for form in FORMATS.values() if form.page == "tables" for end in form.suffixes}
+    suffixes = {end for form in FORMATS.values() if form.is_table for end in form.suffixes}
     if suffixes_of(path)[0] not in suffixes:
         return False
     try:

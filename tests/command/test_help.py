@@ -172,7 +172,7 @@ def test_closest_names(arguments, words, capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", command.PAGES)
 def test_no_option_is_named_by_its_metavar(name):
     """Typer 0.27.2 and 0.27.3 take a metavar that is the name in capitals for the name of the option."""
-    page = import_module(f"edgewise.command.{name.replace('-', '_')}")
+    page = import_module(f"edgewise.command.{command.HOMES.get(name, name)}")
     for function in vars(page).values():
         parameters = inspect.signature(function).parameters if inspect.isfunction(function) else {}
         for parameter in parameters.values():

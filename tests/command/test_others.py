@@ -98,6 +98,15 @@ def test_info_about_the_machine(capsys):
     assert "None" not in text and "[" not in text
 
 
+@pytest.mark.simulator
+def test_info_in_the_simulator(capsys, monkeypatch):
+    from edgewise.device import arrays
+
+    monkeypatch.setattr(arrays, "SIMULATED", True)
+    assert run(["info"]) == 0
+    assert "cuda:0 CUDA simulator, " in capsys.readouterr().out
+
+
 def test_info_about_several_gpus(capsys, monkeypatch):
     from edgewise.command import info
 

@@ -68,6 +68,27 @@ def test_files_of_numbers(mesh, capsys):
     assert json.loads(capsys.readouterr().out)["min_part_weight"] <= 17
 
 
+@pytest.mark.interpreter
+def test_a_table_of_parts_is_read_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ring.csv").write_text("source,target\na,b\nb,c\nc,d\nd,a\n")
+    for table in ("parts.parquet", "parts.csv"):
+        assert run(["partition", "ring.csv", "2", "-o", table]) == 0
+        measured = capsys.readouterr().out.splitlines()[:-1]
+        assert run(["partition-eval", "ring.csv", table]) == 0
+        assert capsys.readouterr().out.splitlines()[:-1] == measured
+        assert run(["partition", "ring.csv", "2", "--initial", table, "-q"]) == 0
+        capsys.readouterr()
+    (tmp_path / "some.csv").write_text("id,part\nb,1\na,0\nc,0\n")
+    assert "some.csv: has no part of 0 or more for vertex 'd'" in complaint(
+        capsys, "partition-eval", "ring.csv", "some.csv"
+    )
+    (tmp_path / "other.csv").write_text("id,cluster\na,0\n")
+    assert "has no column 'part'" in complaint(capsys, "partition-eval", "ring.csv", "other.csv")
+    (tmp_path / "plain.csv").write_text("0\n0\n1\n1\n")
+    assert run(["partition-eval", "ring.csv", "plain.csv"]) == 0
+
+
 def test_picture(mesh, tmp_path):
     pytest.importorskip("matplotlib")
     graph = ew.read(mesh)
