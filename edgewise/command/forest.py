@@ -69,7 +69,7 @@ def forest(
     done = f"{result.method}{streaming.in_words(result.graph)}, {report.device_in_words(job.team)}"
 
     def facts():
-        path = {} if between is None else {"path": shown.to_pydict()}
+        path: dict = {} if between is None else {"path": shown.to_pydict()}
         own = {"forest_edges": result.n_edges, "trees": result.count, "weight": result.weight}
         own |= {"maximum": result.maximum, **job.facts(result)}
         return own | streaming.facts(result.graph) | path

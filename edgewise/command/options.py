@@ -77,12 +77,17 @@ READING = {
 COLUMNS = {"source": "source_column", "target": "target_column"}
 
 
+Profile = option(bool, "Show how long each step took.", rich_help_panel=RUN)
+Json = option(bool, "Print one JSON object.", rich_help_panel=RUN)
+Quiet = option(bool, "No progress, no closing line.", "--quiet", "-q", rich_help_panel=RUN)
+
+
 class Shown(NamedTuple):
     """What is printed."""
 
-    profile: option(bool, "Show how long each step took.", rich_help_panel=RUN) = False
-    json: option(bool, "Print one JSON object.", rich_help_panel=RUN) = False
-    quiet: option(bool, "No progress, no closing line.", "--quiet", "-q", rich_help_panel=RUN) = False
+    profile: Profile = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 class Run(NamedTuple):
@@ -95,9 +100,9 @@ class Run(NamedTuple):
     threads: option(
         int, "CPU threads; all cores by default.", "--threads", metavar="N", min=1, rich_help_panel=RUN
     ) = None
-    profile: Shown.__annotations__["profile"] = False
-    json: Shown.__annotations__["json"] = False
-    quiet: Shown.__annotations__["quiet"] = False
+    profile: Profile = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 class Goals(NamedTuple):
@@ -175,7 +180,9 @@ def kind_of(parameter, function):
 @cache
 def texts_of(function):
     """Text of each parameter in a numpydoc docstring, without marks."""
-    section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+|\Z)", inspect.getdoc(function), re.DOTALL)
+    section = re.search(
+        r"Parameters\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+|\Z)", inspect.getdoc(function) or "", re.DOTALL
+    )
     texts: dict[str, str] = {}
     names: list[str] = []
     for line in section.group(1).splitlines() if section else ():
@@ -222,7 +229,9 @@ def subcommand(
         own = inspect.signature(function).parameters
         clash = any("--source" in _names_in(parameter) for parameter in own.values())
         reading = {COLUMNS.get(name, name) if clash else name: name for name in READING}
-        shown, last, groups = [], [], {}
+        shown: list[inspect.Parameter] = []
+        last: list[inspect.Parameter] = []
+        groups: dict[str, tuple] = {}
         for parameter in [*own.values(), *more]:
             if parameter.kind is parameter.VAR_KEYWORD or parameter.name in leave_out:
                 continue

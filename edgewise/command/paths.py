@@ -126,7 +126,8 @@ def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, r
         whole = None if matrix or (run.json and job.output is None) else _table(wanted, result, job.output)
         job.finish(result, "checking every edge", whole)
     job.output = matrix or job.output
-    for target in () if run.json else wanted.targets or ():
+    targets: list[str] = [] if run.json else list(wanted.targets or [])
+    for target in targets:
         report.say(_path_in_words(wanted, result, target))
 
     def show():
