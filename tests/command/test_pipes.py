@@ -172,7 +172,7 @@ def test_tables_of_searches_and_cycles(pairs, capsys):
 
 
 def test_all_pairs_are_made_in_parts(pairs, capsys, monkeypatch):
-    monkeypatch.setattr("edgewise.command.paths.ROWS", 1)
+    monkeypatch.setattr("edgewise.command.paths.BLOCK_ROWS", 1)
     pairs.write_text("a,b\n1,2\n2,3\n")
     assert run(["paths", "pairs.csv", "--all-pairs", "--bfs", "-q"]) == 0
     rows = [f"{i},{j},{abs(i - j)}" for i in (1, 2, 3) for j in (1, 2, 3)]
