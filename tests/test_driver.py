@@ -128,7 +128,7 @@ def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
 
 @pytest.mark.parametrize("name", command.PAGES)
 def test_subcommands_that_use_a_gpu_by_default(name):
-    page = import_module(f"edgewise.command.{name.replace('-', '_')}")
+    page = import_module(f"edgewise.command.{command.HOMES.get(name, name)}")
     function = getattr(page, name.replace("-", "_"), None)
     has_device = "device" in getattr(function, "__signature__", SimpleNamespace(parameters=())).parameters
     if not has_device and function is not None:
