@@ -11,11 +11,12 @@ neighbours in order of edge number.
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, device, each, fetch_add
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument, one_of
 from edgewise.index_type import MAX_UINT32
-from edgewise.ingest.edges import few_edges
 from edgewise.primitives import exclusive_scan, histogram
 
 #: The edges of a directed graph that degrees count.
@@ -79,6 +80,12 @@ def _after(neighbours, edges, entry, neighbour, edge):
     if neighbours[entry] != neighbour or not len(edges):
         return neighbours[entry] > neighbour
     return edges[entry] > edge
+
+
+def few_edges(device):
+    """Edges up to which NumPy is faster than a kernel, or, on the CPU, than the import of the compiler."""
+    loaded = device != "cpu" or cpu_compiler_is_loaded()
+    return tuning.CPU.ingest_few if loaded else tuning.CPU.ingest_first
 
 
 def rows_from_edges(vertices, sources, targets, both, with_edges=False):

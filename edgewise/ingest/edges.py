@@ -4,9 +4,7 @@ import operator
 
 import numpy as np
 
-from edgewise import tuning
 from edgewise.device import arrays
-from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.ingest.columns import (
@@ -233,12 +231,6 @@ def rows(offsets, neighbours):
             run = f"from {int(offsets[0])} to {int(offsets[-1])}"
             raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
         return offsets, numbers(neighbours, len(offsets) - 1, "neighbours")
-
-
-def few_edges(device):
-    """Edges up to which NumPy is faster than a kernel, or, on the CPU, than the import of the compiler."""
-    loaded = device != "cpu" or cpu_compiler_is_loaded()
-    return tuning.CPU.ingest_few if loaded else tuning.CPU.ingest_first
 
 
 def row_numbers(offsets, kind):

@@ -13,7 +13,8 @@ import numpy as np
 
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, argument
-from edgewise.ingest.edges import few_edges, row_numbers
+from edgewise.ingest.csr import few_edges
+from edgewise.ingest.edges import row_numbers
 
 #: Arcs whose hashes are added at a time.
 BLOCK = 1 << 12
