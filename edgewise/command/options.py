@@ -6,7 +6,7 @@ command line, except for:
 * a record, such as :class:`Run`, which stands for the options of its fields;
 * ``reading``, for the options of :func:`edgewise.read`, of which a dict holds those that were given;
 * one whose default is :func:`of`, for options of a public function, whose texts, types and defaults they
-  have; a dict holds those that have another value.
+  have; a dict holds those that have another value than the default.
 
 The function is called with the records and dicts.
 """
@@ -151,11 +151,18 @@ def names_of(name, names):
 
 
 class Of(NamedTuple):
-    """Options of a public function, with settings of typer, and the first words of their help."""
+    """Options of a public function, with settings of typer, and the first words of their help.
+
+    With such words they are of one kind of run only, and are missing by default.
+    """
 
     function: Any
     settings: dict[str, dict]
     before: str
+
+    def default(self, name):
+        """Default of an option of the subcommand."""
+        return None if self.before else inspect.signature(self.function).parameters[name].default
 
     def parameters(self):
         """The options as parameters of the subcommand, with the defaults of the function."""
@@ -163,7 +170,7 @@ class Of(NamedTuple):
         for name, settings in self.settings.items():
             kind = kind_of(own[name], self.function)
             text = _first_sentence(texts[name], self.before)
-            yield _parameter(name, option(kind, text, **settings), own[name].default)
+            yield _parameter(name, option(kind, text, **settings), self.default(name))
 
 
 def of(function, *names, before="", **settings):
@@ -313,8 +320,7 @@ def _described(parameter, words, renamed):
 def _made(parameter, given, reading):
     """The record, or the dict, of the options of a parameter."""
     if isinstance(parameter.default, Of):
-        own = inspect.signature(parameter.default.function).parameters
-        return {name: value for name, value in given.items() if value != own[name].default}
+        return {name: value for name, value in given.items() if value != parameter.default.default(name)}
     if parameter.name != "reading":
         return parameter.annotation(**given)
     found = {reading[name]: value for name, value in given.items() if value is not None}

@@ -134,6 +134,7 @@ def test_days_of_work(friends, capsys, monkeypatch):
         (("-k", "3", "--plot", "counts.txt"), "pictures are not written as 'txt'"),
         (("-k", "3", "--samples", "7"), "--samples is for --estimate"),
         (("-k", "3", "--seed", "7"), "--seed is for --estimate"),
+        (("-k", "3", "--confidence", "0.95"), "--confidence is for --estimate"),  # its default
         (("-k", "3", "--estimate", "--confidence", "95"), "--confidence 95.0 must be a share"),
         (("-k", "3", "--estimate", "--schedule", "static"), "--schedule has no meaning with --estimate"),
         (("--clustering", "--yes"), "--yes has no meaning with --clustering"),
