@@ -437,3 +437,13 @@ def test_no_path_of_a_machine_in_the_tree():
 def test_the_citation_names_this_version():
     written = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert written and written[1] == edgewise.__version__
+
+
+def report_long_pages():
+    """Print the ten longest pages of the package, with their lines."""
+    for lines, page in sorted((text.count("\n"), str(page)) for page, text in SOURCES.items())[-10:]:
+        print(f"{lines:4} {page}")
+
+
+if __name__ == "__main__":
+    report_long_pages()

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import compiled, device
 from edgewise.files.quotes import members
 
@@ -18,8 +19,6 @@ BLANKS = " \t"
 IS_BLANK = members(BLANKS.encode())
 #: What is before the first bytes of a text.
 LINE_ENDS = np.full(2, 10, np.uint8)
-#: Bytes that NumPy examines sooner than compiled code is loaded.
-FEW_BYTES = 1 << 16
 #: Ids that integers would change, without the blanks around them.
 NEEDLESS = r"^\s*-?0[0-9xX]|^\s*-0"
 
@@ -82,7 +81,7 @@ class ZeroWatch:
 
     def _examined(self, text):
         neighbours = text[:-3], text[1:-2], text[2:-1], text[3:]
-        if len(text) > FEW_BYTES:
+        if len(text) > tuning.CPU.files_zeros:
             return examine_all(*neighbours, self.delimiter)
         return [flags.any() for flags in examine(*neighbours, self.delimiter)]
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import device, each, fetch_add
 from edgewise.index_type import index_type
 from edgewise.ingest.growing import Growing
@@ -24,8 +25,6 @@ from edgewise.timer import timer
 
 #: Largest range, in values for each endpoint, whose ids are marked in an array.
 MAX_SPREAD = 4
-#: Pairs up to which NumPy marks and numbers them, because loading the loops takes longer.
-SOME = 1 << 18
 #: Largest share of the slots in use, and the share of free ones at which the table grows.
 FULL, NEARLY_FULL = 0.6, 0.1
 #: Slots of the first table.
@@ -170,7 +169,7 @@ def number_distinct(sources, targets):
         return *np.split(numbers.astype(index_type(len(ids))), 2), ids
     number = _by_table
     if span <= MAX_SPREAD * 2 * len(sources):
-        number = _by_marking if len(sources) > SOME else _by_marking_in_numpy
+        number = _by_marking if len(sources) > tuning.CPU.ingest_first else _by_marking_in_numpy
     numbers, distances = number(endpoints, origin, span)
     distances += origin.least
     distances ^= flip

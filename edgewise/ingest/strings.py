@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.string_table import (
@@ -30,8 +31,8 @@ from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY
 from edgewise.timer import timer
 
-#: Strings, and their bytes, up to which Arrow numbers them, all batches together.
-SOME, SOME_BYTES = 1 << 19, 1 << 26
+#: Bytes of strings up to which Arrow numbers them, all batches together.
+ARROW_BYTES = 1 << 26
 #: Strings known that Arrow may hash again for each batch: so many, or so many for each string of the batch.
 KNOWN, REPEATED = 1 << 11, 8
 #: Share of the slots in use before the table grows, and the share never exceeded within a batch.
@@ -115,7 +116,7 @@ class StringNumbers:
     def _are_some(self, count, columns):
         """Whether Arrow numbers ``count`` strings of a batch sooner than the loops."""
         size = self.arena.used + sum(int(column.starts[-1]) - int(column.starts[0]) for column in columns)
-        fits = max(self.expected, self.count + count) <= SOME and size <= SOME_BYTES
+        fits = max(self.expected, self.count + count) <= tuning.CPU.ingest_strings and size <= ARROW_BYTES
         return fits and self.count <= max(KNOWN, REPEATED * count)
 
     def _fitting_rows(self, pairs):
@@ -161,7 +162,7 @@ class StringNumbers:
 
     def prepare(self):
         """Load the loops, if many strings are expected."""
-        if self.expected > SOME:
+        if self.expected > tuning.CPU.ingest_strings:
             letters, numbers = _kept(np.full(2, ord("a"), np.uint8)), [np.empty(1, np.uint32)] * 2
             column = Strings(_kept(np.array([0, 2], np.int32)), letters)
             other = StringNumbers()

@@ -2,13 +2,14 @@
 
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.errors import FileError, OptionError
-from edgewise.files import text_ids
 from edgewise.files.text_ids import ZeroWatch
 
 #: Rows above the one with zeros: more than are looked at to infer the types.
@@ -123,10 +124,10 @@ def test_isolated_vertices_and_vertex_numbers(tmp_path):
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize("few_bytes", [0, text_ids.FEW_BYTES], ids=["compiled", "numpy"])
+@pytest.mark.parametrize("few_bytes", [0, tuning.CPU.files_zeros], ids=["compiled", "numpy"])
 @pytest.mark.parametrize("delimiter", [",", " ", "\t", "|"])
 def test_the_watch_sees_every_field_whichever_lines_come_together(delimiter, few_bytes, monkeypatch):
-    monkeypatch.setattr(text_ids, "FEW_BYTES", few_bytes)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, files_zeros=few_bytes))
     fields = ["1", "0", "00", "-0", "-07", "0x1", "-1", "0.5", "-0.5", "1e-05", "05", "100", "2024-01-05"]
     chance = random.Random(1)
     for _ in range(1500):

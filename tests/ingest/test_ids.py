@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
@@ -25,15 +27,15 @@ INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[0, 40, strings.SOME])
+@pytest.fixture(scope="module", autouse=True, params=[0, 40, tuning.CPU.ingest_strings])
 def some(request):
     """Strings that Arrow numbers before the loops do: none, some, or all of a test.
 
     So many pairs of integers are numbered by NumPy.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for module in strings, integers:
-            patch.setattr(module, "SOME", request.param)
+        limits = replace(tuning.CPU, ingest_strings=request.param, ingest_first=request.param)
+        patch.setattr(tuning, "CPU", limits)
         yield request.param
 
 
@@ -433,7 +435,7 @@ def test_marks_at_the_ends_of_words(last):
 
 @pytest.mark.skipif(INTERPRETED, reason="too slow in the interpreter")
 def test_marking_takes_twice_the_input_at_most(monkeypatch):
-    monkeypatch.setattr(integers, "SOME", 0)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_first=0))
     count = 200_000
     columns = np.random.default_rng(5).integers(0, 8 * count - 9, (2, count))
     integers.number_distinct(*columns[:, :9] % 9)
