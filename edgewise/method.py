@@ -37,22 +37,23 @@ class Option(NamedTuple):
         Smallest value of a number; 0 for a real number means: larger than 0.
     whole : bool
         Whether the number must be an integer.
-    choices : tuple of str
-        Names to choose from; a number is wanted if there are none.
+    choices : tuple of str or bool
+        Values to choose from; a number is wanted if there are none.
     below : int
         Whole numbers must be smaller than this.
     """
 
     least: int = 1
     whole: bool = True
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | bool, ...] = ()
     below: int = MAX_WHOLE
 
     def check(self, name: str, value: Any) -> None:
         """Raise :class:`~edgewise.errors.OptionError` unless ``value`` is allowed."""
         if self.choices:
             if value not in self.choices:
-                raise OptionError(f"{argument(name, value)} is unknown; {one_of(value, self.choices)}")
+                choices = map(str, self.choices)
+                raise OptionError(f"{argument(name, value)} is unknown; {one_of(value, choices)}")
             return
         if not is_number(value, self.whole) or not (value >= self.least if self.whole else value > 0):
             wanted = (

@@ -55,7 +55,7 @@ WARPS = {
     "warp_size": lambda: LANES,
     "block_size": lambda: LANES,
     "inclusive_scan": lambda value, lane: np.int64(sum(_exchange(value)[: lane + 1])),
-    "shuffle": lambda value, lane: _exchange(value)[int(lane)],
+    "shuffle": lambda value, lane: _exchange(value)[int(lane) % LANES],  # as a GPU wraps it
     "popcount": lambda lanes: int(lanes).bit_count(),
     "warp_barrier": lambda: _exchange(None),
     "block_barrier": lambda: _exchange(None),

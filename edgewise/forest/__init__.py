@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Never, Unpack
 
@@ -25,6 +26,7 @@ from edgewise.graph import Graph
 from edgewise.method import (
     Driver,
     Method,
+    Option,
     check_device,
     check_graph,
     check_method,
@@ -43,13 +45,16 @@ __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
 class ForestMethod(Method):
     """A method for spanning forests.
 
-    ``run(n_vertices, entries)``, where ``entries`` are :class:`~edgewise.forest.filter.Entries`, returns two
-    arrays on the device of its arguments: the entries of the edges of the forest, in any order, and -1 in
-    between or behind: int64, at most ``n_vertices``; and the smallest vertex of each vertex's tree:
+    ``run(n_vertices, entries, **options)``, where ``entries`` are :class:`~edgewise.forest.filter.Entries`,
+    returns two arrays on the device of its arguments: the entries of the edges of the forest, in any order,
+    and -1 in between or behind: int64, at most ``n_vertices``; and the smallest vertex of each vertex's tree:
     (n_vertices,) of the index type.  A third value are its
     :class:`~edgewise.transactions.statistics.Rounds` of transactions.
     """
 
+
+#: The protocols of :data:`edgewise.transactions.PROTOCOLS`, which is not imported for other methods.
+PROTOCOLS = ("wound-wait", "priority", "pessimistic", "invisible", "tl2", "block", "reservations")
 
 METHODS = {
     "boruvka": ForestMethod(
@@ -67,14 +72,22 @@ METHODS = {
         Driver("edgewise.forest.transactional:transactional"),
         "every tree finds its first edge; trees are merged by transactions",
         "Manoochehri 2017, chapter 3",
+        options={
+            "protocol": Option(choices=PROTOCOLS),
+            "deactivate": Option(choices=(False, True)),
+            "log": Option(),
+        },
         baseline=True,
     ),
 }
 
 
 class ForestOptions(WeightOptions, total=False):
-    """Options of every public function, and one that is refused."""
+    """Options of the methods and of every public function, and one that is refused."""
 
+    protocol: str
+    deactivate: bool
+    log: int
     client: Never
 
 
@@ -106,6 +119,14 @@ def minimum_spanning_forest(
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.  The result is on the
         device of the graph.
+    protocol : str, optional
+        Option of ``transactional``: a name in :data:`edgewise.transactions.PROTOCOLS`; ``"wound-wait"`` by
+        default, ``"priority"`` is that of the thesis.
+    deactivate : bool, optional
+        Option of ``transactional``: read the edges of a vertex no more when all of them are inside its tree.
+    log : int, optional
+        Option of ``transactional``: the transactions walk to the roots themselves, with logs of so many words
+        at first.  By default the roots are found outside, and a transaction has two words.
 
     Returns
     -------
@@ -119,7 +140,7 @@ def minimum_spanning_forest(
         A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
         from a column that sounds like a score, without ``maximum=True`` or ``weight``.
     OptionError
-        An unknown method, or both of ``device`` and ``devices``; a ``client``.
+        An unknown method or option, or both of ``device`` and ``devices``; a ``client``.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -133,7 +154,7 @@ def minimum_spanning_forest(
     """
     refuse_client(options, "stream_forest")
     check_graph(graph)
-    check_method(method, METHODS, {})
+    check_method(method, METHODS, options)
     check_one_or_several(device, devices)
     _check_weights(graph, maximum)
     if devices is not None:
@@ -144,11 +165,11 @@ def minimum_spanning_forest(
         check_device(method, one, METHODS)
     if len(team) == 1:
         try:
-            return _solve(graph.to(team[0].device), method, maximum, team)
+            return _solve(graph.to(team[0].device), method, maximum, team, options)
         except OutOfMemoryError:
             if team[0].device == "cpu":
                 raise
-    return _solve_by_shares(graph, method, maximum, team)
+    return _solve_by_shares(graph, method, maximum, team, options)
 
 
 def _check_weights(graph, maximum):
@@ -173,7 +194,7 @@ def refuse_scores(name, maximum):
         )
 
 
-def _solve(graph, method, maximum, team):
+def _solve(graph, method, maximum, team, options):
     """Solve a graph on its device."""
     with arrays.guard(graph.device):
         entries = _entries(graph, maximum)
@@ -181,7 +202,7 @@ def _solve(graph, method, maximum, team):
         check_memory(graph.n_vertices, entries, name)
         arrays.synchronize(graph.device)
         start = perf_counter()
-        hooked_by, labels, *others = METHODS[name].run(graph.n_vertices, entries)
+        hooked_by, labels, *others = METHODS[name].run(graph.n_vertices, entries, **options)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     found = hooked_by, labels, maximum, bool(entries.both)
@@ -189,7 +210,7 @@ def _solve(graph, method, maximum, team):
     return SpanningForest(graph, name, seconds, *found, devices=team.names, transactions=transactions)
 
 
-def _solve_by_shares(graph, method, maximum, team):
+def _solve_by_shares(graph, method, maximum, team, options):
     """Solve a graph by several devices, or by one that has not enough memory for the whole."""
     from edgewise.forest.reduction import Goal
     from edgewise.forest.several import forest_by_shares
@@ -201,7 +222,8 @@ def _solve_by_shares(graph, method, maximum, team):
     share = len(columns[0]) // len(team.devices)
     names = {one: choose(one, share) if method == "auto" else method for one in team.devices}
     start = perf_counter()
-    goals = {one: Goal(graph.n_vertices, maximum, METHODS[name].run) for one, name in names.items()}
+    runs = {one: partial(METHODS[name].run, **options) for one, name in names.items()}
+    goals = {one: Goal(graph.n_vertices, maximum, run) for one, run in runs.items()}
     positions, labels, n_segments = forest_by_shares(goals.__getitem__, columns, team)
     seconds, name = perf_counter() - start, " and ".join(sorted(set(names.values())))
     if n_segments:

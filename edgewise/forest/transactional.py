@@ -5,17 +5,22 @@ A round has the phases of the thesis:
 * *Edge discovery.*  The 32 threads of a warp take 32 vertices and divide all of their entries (*warp
   segmentation*), so long rows do not hold up short ones.  They reduce the entries of each vertex to its first
   one, which is suggested to the root of its tree by an atomic minimum.  Entries inside a tree are *pruned*:
-  they get the largest word, and are skipped from then on.
+  they get the largest word, and are skipped from then on.  With ``deactivate=True`` a vertex without a
+  suggestion is *deactivated*: the words of its entries are read no more.
 * *Merge.*  Every root with a suggestion runs a transaction on two words, the parents of the two roots.  The
   other root is found outside of the transaction, since parents only move up; inside, both are read again.  If
   both are still roots, the other one becomes a child of the first.  If the own one is not, its tree has been
   merged by another, and the transaction ends without effect.
 * *Flattening.*  Every vertex takes its grandparent as its parent until nothing changes (*pointer doubling*).
 
-The thesis walks to the roots inside of transactions, which then have as many words as the paths have
-vertices. It needs no rule for equal weights; here the order is total (:mod:`~edgewise.forest.order`), so the
-forest is that of all other methods.  Of the protocols, those are allowed that keep writes until the end: what
-a failed attempt has written in place could be seen from outside.
+With ``log=L`` a transaction walks to the roots itself, as the thesis has it: it has as many words as the
+paths have vertices, and makes those of the other tree children of the new root.  One of more than ``L`` words
+aborts, and is run again with a log twice as large; in the thesis it restarts until other merges have made its
+paths shorter.
+
+The thesis needs no rule for equal weights; here the order is total (:mod:`~edgewise.forest.order`), so the
+forest is that of all other methods.  Where roots are found outside of transactions, those protocols are
+allowed that keep writes until the end: what a failed attempt has written in place could be seen.
 
 S. Manoochehri, "Efficient Transactional-Memory-based Implementation of Morph Algorithms on GPU" (2017),
 chapter 3; Khorasani, Gupta and Bhuyan, "Scalable SIMD-efficient graph processing on GPUs" (2015), for warp
@@ -28,16 +33,19 @@ import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_min, load, parallel_region, store
 from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
+from edgewise.errors import OptionError, argument
 from edgewise.forest.order import LARGEST, word_of
 from edgewise.forest.trees import label_by_least, lower_least, make_roots
 from edgewise.graph import Graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.primitives.array_operations import pack
-from edgewise.transactions import TransactionalMemory, read, retry, write
-from edgewise.transactions.statistics import Rounds
+from edgewise.transactions import TransactionalMemory, is_active, read, retry, write
+from edgewise.transactions.statistics import Rounds, Statistics
 
-#: Protocols that keep writes until the end of a transaction.
-PROTOCOLS = ("wound-wait", "priority", "tl2", "block", "reservations")
+#: Protocols that write in place: their transactions must walk to the roots themselves.
+IN_PLACE = ("pessimistic", "invisible")
+#: Words of a transaction for which the roots are found outside: the two roots.
+ROOTS = 2
 
 
 class Incidence(NamedTuple):
@@ -71,6 +79,22 @@ class Edges(NamedTuple):
     by_rank: Any
 
 
+class Activity(NamedTuple):
+    """Which vertices may have an edge that leaves their tree.
+
+    Attributes
+    ----------
+    last_round : (n,) int32 array
+        The last round in which a vertex had a suggestion; 0 at the beginning.  Empty if no vertex is
+        deactivated.
+    round : int
+        This round, from 1 on.
+    """
+
+    last_round: Any
+    round: int
+
+
 @device
 def edge_of(word, edges):
     """The position of the edge of a word."""
@@ -80,8 +104,10 @@ def edge_of(word, edges):
 
 
 @device
-def suggestion(entry, row, incidence, parent):
+def suggestion(entry, row, incidence, parent, activity):
     """The word of an entry of a row; LARGEST, also from now on, if it leads to the same tree."""
+    if len(activity.last_round) and load(activity.last_round, row) < activity.round - 1:
+        return np.int64(LARGEST)
     word = incidence.words[entry]
     if word != LARGEST and parent[row] == parent[incidence.neighbours[entry]]:
         word = np.int64(LARGEST)
@@ -90,7 +116,7 @@ def suggestion(entry, row, incidence, parent):
 
 
 @parallel_region
-def discover(worker, incidence, parent, best):
+def discover(worker, incidence, parent, best, activity):
     """Suggest the first edge that leaves a tree to its root; all paths are of one step."""
     lanes, n = np.int64(warp_size()), np.int64(len(parent))
     lane = worker.id % lanes
@@ -104,11 +130,13 @@ def discover(worker, incidence, parent, best):
             segment = np.int64(find_segment(entry, end, lanes))
             row, word = min(first + segment, n - 1), np.int64(LARGEST)
             if entry < last:
-                word = suggestion(entry, row, incidence, parent)
+                word = suggestion(entry, row, incidence, parent, activity)
             word, is_first = segment_min(word, segment, lane, lanes)
-            root = parent[row]
-            if is_first and word < best[root]:
-                fetch_min(best, root, word)
+            if is_first and word != LARGEST:
+                if len(activity.last_round):
+                    store(activity.last_round, row, activity.round)
+                if word < best[parent[row]]:
+                    fetch_min(best, parent[row], word)
 
 
 @device
@@ -132,6 +160,35 @@ def merge(tx, number, roots, best, edges, linked):
         if np.int64(read(tx, other)) != other:
             retry(tx)
         elif other != one:
+            write(tx, other, one)
+            linked[number] = other
+
+
+@device
+def walk(tx, vertex):
+    """The root above a vertex, for a transaction; every vertex of the path is in its log."""
+    above = np.int64(read(tx, vertex))
+    while above != vertex and is_active(tx):
+        vertex, above = above, np.int64(read(tx, above))
+    return vertex
+
+
+def walk_and_merge(tx, number, roots, best, edges, linked):
+    """Transaction: walk from the first edge to the other root, and make its path children of this one."""
+    one = np.int64(roots[number])
+    linked[number] = -1
+    if walk(tx, one) == one:
+        edge = edge_of(best[one], edges)
+        vertex = np.int64(edges.sources[edge])
+        other = walk(tx, vertex)
+        if other == one:
+            vertex = np.int64(edges.targets[edge])
+            other = walk(tx, vertex)
+        if other != one:
+            while vertex != other and is_active(tx):
+                above = np.int64(read(tx, vertex))
+                write(tx, vertex, one)
+                vertex = above
             write(tx, other, one)
             linked[number] = other
 
@@ -176,8 +233,10 @@ def edges_of(entries):
     return edges, pack(sources < entries.targets, *ends) if entries.both else ends
 
 
-def transactional(n_vertices, entries, protocol="wound-wait", **options):
+def transactional(n_vertices, entries, protocol="wound-wait", deactivate=False, log=None):
     """The thesis' algorithm; see :class:`~edgewise.forest.ForestMethod`.  Its transactions come third."""
+    if log is None and protocol in IN_PLACE:
+        raise OptionError(f"{argument('protocol', protocol)} writes in place; give {argument('log')} as well")
     where, kind = arrays.device_of(entries.targets), entries.targets.dtype
     xp = arrays.namespace(where)
     edges, listed = edges_of(entries)
@@ -187,16 +246,18 @@ def transactional(n_vertices, entries, protocol="wound-wait", **options):
     parent, hooked_by = arrays.empty(n_vertices, kind, where), arrays.empty(n_vertices, np.int64, where)
     make_roots(n_vertices, parent, hooked_by)
     best, changed = arrays.empty(n_vertices, np.int64, where), arrays.zeros(1, np.int32, where)
-    memory = TransactionalMemory(parent, protocol=protocol, log=2, **options) if n_vertices else None
-    rounds = []
+    last_round = arrays.zeros(n_vertices if deactivate else 0, np.int32, where)
+    memory = TransactionalMemory(parent, protocol=protocol, log=log or ROOTS) if n_vertices else None
+    body = walk_and_merge if log else merge
+    rounds: list[Statistics] = []
     while memory:
         best.fill(LARGEST)
-        discover(incidence, parent, best)
+        discover(incidence, parent, best, Activity(last_round, len(rounds) + 1))
         roots = arrays.move(xp.flatnonzero(best != LARGEST), where)
         if not len(roots):
             break
         linked = arrays.empty(len(roots), np.int64, where)
-        rounds.append(memory.run(merge, len(roots), roots, best, edges, linked))
+        rounds.append(memory.run(body, len(roots), roots, best, edges, linked))
         keep_edges(len(roots), linked, roots, best, edges, hooked_by)
         flatten(parent, changed)
     best.fill(LARGEST)

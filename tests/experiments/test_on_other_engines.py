@@ -48,7 +48,7 @@ def test_protocols_and_forests():
     without = ["USA", "W", "RND1", "R-MAT1", "RND2", "cold"]
     options = {"devices": "cpu:0", "runs": 1, "only": ["forests", "protocols"], "without": without}
     forests, protocols = experiments.run("manoochehri-2017", size="tiny", **options).tables
-    assert {row["graph"]: row["published_rate"] for row in forests.rows}["NY"] == 0.77
+    assert {row["published_rate"] for row in forests.rows} == {None}  # of larger graphs
     names = [row["protocol"] for row in protocols.rows if row["case"] == "warm"]
     assert names[:3] == ["atomics", "sorted locks", "wound-wait"] and len(names) == 9
 
