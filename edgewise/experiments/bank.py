@@ -6,8 +6,8 @@ transfers meet; with few, nearly all do.  Beside the protocols stand
 * *atomics*: two atomic additions, which nobody sees together, and which cannot refuse a transfer;
 * *sorted locks*: a lock for each account, taken in ascending order, as one would write it by hand.
 
-The estimate is that of the threaded many-core memory model (TMM; Ma, Agrawal and Chamberlain 2014): work,
-span and memory transfers of a transfer, over what the device does in a second, without conflicts.
+The estimate is that of the threaded many-core memory model (:mod:`~edgewise.experiments.machine_model`), from
+the memory transfers of a transfer without conflicts.
 """
 
 from functools import partial
@@ -19,6 +19,7 @@ from edgewise.device import arrays, cas, device, each, fence, fetch_add, launch,
 from edgewise.device.spin import relax
 from edgewise.errors import VerificationError
 from edgewise.experiments.graphs import SIZES
+from edgewise.experiments.machine_model import machine_of, seconds
 from edgewise.experiments.report import Figure, Table, curves, headings
 from edgewise.transactions import PROTOCOLS, TransactionalMemory, read, write
 
@@ -31,10 +32,8 @@ RETRIED, PATIENCE, SLOTS = ("wound-wait", "tl2"), (0, 32, 1000), (1, 8, 64)
 BALANCE, AMOUNT = 1000, 3
 #: Looks at a lock before a thread gives up.
 LOOKS = 10_000_000
-#: Memory transfers of 32 bytes in a transfer of two accounts, and dependent ones one after the other.
-MOVED = {"atomics": (4, 2), "sorted locks": (12, 6), "wound-wait": (12, 5), "pessimistic": (12, 5)}
-#: Bytes of a memory transfer, bytes a second and nanoseconds of one of an H200, and threads in flight.
-BYTES, BANDWIDTH, LATENCY, IN_FLIGHT = 32, 4.3e12, 800, 132 * 512
+#: Memory transfers of a transfer between two accounts.
+MOVED = {"atomics": 4, "sorted locks": 12, "wound-wait": 12, "pessimistic": 12}
 
 
 class Transfers(NamedTuple):
@@ -173,7 +172,7 @@ def protocols(watch):
         headings(
             "case | accounts | protocol | rate: M commits/s | slower: over atomics, x | "
             "abort_rate: abort rate | first: aborted at first, % | wounds | launches | "
-            "model: estimate, M/s"
+            "model: estimate, M/s | off: estimate/measured, x"
         ),
         rows,
         [],
@@ -209,8 +208,10 @@ def _row(bank, what, ms, done, atomics):
         "protocol": what,
         "rate": bank.n_transfers / ms / 1e3,
         "slower": ms / atomics,
-        "model": model(what) if bank.device != "cpu" and bank.name == "cold" else None,
+        "model": model(what, bank.device) if bank.name == "cold" else None,
     }
+    if row["model"]:
+        row["off"] = row["model"] / row["rate"]
     if done is not None:
         row |= {
             "abort_rate": done.abort_rate,
@@ -221,16 +222,12 @@ def _row(bank, what, ms, done, atomics):
     return row
 
 
-def model(what):
-    """Millions of transfers a second by the TMM model on an H200, without conflicts; ``None`` if unknown.
-
-    The time is the larger of all memory transfers over the bandwidth, and of the dependent ones of a thread,
-    each of the latency, over the threads in flight.
-    """
-    if what not in MOVED:
+def model(what, device):
+    """Millions of transfers a second by the model, without conflicts; ``None`` if unknown."""
+    machine = machine_of(device)
+    if machine is None or what not in MOVED:
         return None
-    moved, dependent = MOVED[what]
-    return 1e-6 / max(moved * BYTES / BANDWIDTH, dependent * LATENCY * 1e-9 / IN_FLIGHT)
+    return 1e-6 / seconds(machine, transfers=MOVED[what])
 
 
 def retries(watch):

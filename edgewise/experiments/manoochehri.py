@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.experiments.bank import BANDWIDTH, BYTES, MOVED
+from edgewise.experiments.bank import MOVED
 from edgewise.experiments.graphs import SIZES
+from edgewise.experiments.machine_model import TRANSFER_BYTES, machine_of, seconds
 from edgewise.experiments.published import MANOOCHEHRI as PUBLISHED
 from edgewise.experiments.report import Figure, Table, curves_of_columns, headings
 from edgewise.experiments.streets import street
@@ -52,8 +53,14 @@ WAYS = {
 }
 #: The form of the thesis; the length of its logs is not printed there.
 THESIS = {"protocol": "priority", "deactivate": True, "log": 16}
-#: Bytes of a word and of a vertex; launches of a round, and seconds of one.
-WORD, ID, LAUNCHES, LAUNCH_SECONDS = 8, 4, 12, 20e-6
+#: Bytes of the word of an edge.
+WORD = 8
+#: Bytes of the number of a vertex.
+ID = 4
+#: Launches of a round.
+LAUNCHES = 12
+#: Seconds of a launch.
+LAUNCH_SECONDS = 20e-6
 #: Edges up to which SciPy is measured; it takes about 1 s for each million.
 SCIPY_EDGES = 2_000_000
 
@@ -99,28 +106,34 @@ def measured(watch, name, make, scipy=False):
     if scipy and graph.n_edges <= SCIPY_EDGES:
         row["scipy"] = _by_scipy(graph, watch, name)
     transactions = last["transactional"]
+    rounds = len(transactions.rounds)
+    estimate = model(graph, rounds, machine_of(watch.device))
     return row | {
         "abort_rate": transactions.abort_rate,
         "thesis_rate": last["thesis"].abort_rate,
-        "rounds": len(transactions.rounds),
+        "rounds": rounds,
         "in_transactions": 1e3 * transactions.seconds,
         "cost": row["transactional"] / row["plain"],
         "rate": row["edges"] / row["transactional"] / 1e3,
-        "model": None if watch.device == "cpu" else model(graph, len(transactions.rounds)),
+        "model": estimate,
+        "off": row["transactional"] / estimate if estimate else None,
     }
 
 
-def model(graph, rounds):
-    """Milliseconds by the TMM model on an H200: memory transfers over the bandwidth, and launches.
+def model(graph, rounds, machine):
+    """Milliseconds in the TMM model (:mod:`~edgewise.experiments.machine_model`); ``None`` if unknown.
 
-    A round reads the word of every entry, and of those that still join two trees, half as many in each round,
-    the neighbour and its parent, which is somewhere else.  Transactions and pointer doubling touch roots and
-    vertices.  The span is that of the launches.
+    A round reads the word of every entry, one after the other, and of those that still join two trees, half
+    as many in each round, the neighbour and its parent, which is somewhere else.  Transactions and pointer
+    doubling touch roots and vertices.  The span is that of the launches.
     """
+    if machine is None:
+        return None
     entries, n = 2 * graph.n_edges, graph.n_vertices
-    moved = rounds * entries * WORD + 2 * entries * (ID + BYTES) + 2 * n * MOVED["wound-wait"][0] * BYTES
-    moved += 2 * rounds * n * (ID + BYTES)
-    return 1e3 * (moved / BANDWIDTH + rounds * LAUNCHES * LAUNCH_SECONDS)
+    in_rows = (rounds * entries * WORD + 2 * entries * ID + 2 * rounds * n * ID) / TRANSFER_BYTES
+    elsewhere = 2 * entries + 2 * n * MOVED["wound-wait"] + 2 * rounds * n
+    launches = rounds * LAUNCHES * LAUNCH_SECONDS / machine.step
+    return 1e3 * seconds(machine, transfers=in_rows + elsewhere, span=launches)
 
 
 def _by_scipy(graph, watch, name):
@@ -155,8 +168,9 @@ def forests(watch):
         "Manoochehri 2017, Tables 3.1 and 3.2",
         headings(
             "graph: stand-in for | kind | vertices | edges | transactional: with transactions, ms | "
-            "in_transactions: of it in transactions, ms | model: estimate, ms | rounds | "
-            "abort_rate: abort rate | thesis: as in the thesis, ms | thesis_rate: its abort rate | "
+            "in_transactions: of it in transactions, ms | model: estimate, ms | "
+            "off: measured/estimate, x | rounds | abort_rate: abort rate | "
+            "thesis: as in the thesis, ms | thesis_rate: its abort rate | "
             "published_rate: published, K40 | plain: without, ms | cost: with/without, x | "
             "kruskal: Kruskal on the CPU, ms | scipy: SciPy, ms | rate: M edges/s | "
             "published: published, K40, ms | published_serial: published, serial, ms | "

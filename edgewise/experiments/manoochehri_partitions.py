@@ -1,10 +1,8 @@
 """Manoochehri (2017), chapter 4: the partitioner with transactions, of which the thesis has a design only.
 
 Its cut, its time and its abort rates stand beside those of the default preset, and its time beside the cost
-that the thesis derives in the TMM model (*threaded many-core memory*).  With the work ``T1``, the span, the
-number of memory transfers ``mu``, ``p`` processors and a latency of ``L`` that ``tau`` transfers share, a
-step takes ``max(T1 / p, span, mu * L / (tau * p))``.  For a graph of ``n`` vertices of at most ``D``
-neighbours and ``m`` edges that is
+that the thesis derives in the TMM model (:mod:`~edgewise.experiments.machine_model`).  For a graph of ``n``
+vertices of at most ``D`` neighbours and ``m`` edges that is
 
 * ``max(m / p, m / n, D, log2(n), m * L / (tau * p))`` for a pass of coarsening, and
 * ``max(m / p, n, m * L / (tau * p))`` for an iteration of the refinement,
@@ -17,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.device import threads
 from edgewise.experiments.graphs import SIZES
+from edgewise.experiments.machine_model import machine_of, seconds
 from edgewise.experiments.report import Table, headings
 from edgewise.generators import grid, rgg, rmat
 from edgewise.partitions import partition
@@ -28,8 +26,6 @@ GRAPHS = {"parts-grid": 2**20, "parts-rgg": 2**20, "parts-rmat": 2**20}
 #: Numbers of parts.
 PARTS = (2, 8, 64)
 PRESET = "manoochehri-2017"
-#: Seconds of a step and of a memory transfer, and transfers at a time, of a core, and processors of a GPU.
-STEP, LATENCY, AT_ONCE, PROCESSORS = 1e-9, {"cpu": 90e-9, "cuda": 600e-9}, {"cpu": 10, "cuda": 16}, 132 * 128
 
 
 def generated(name, watch):
@@ -59,7 +55,7 @@ def measured(watch, name, k):
         run = partial(divided, graph, k, preset, last)
         times[preset] = watch.time(f"{name}, balance", f"partition({k}, preset={preset})", run)["ms"]
     found, work = last[PRESET], last[PRESET].transactions
-    bound, model = costs(graph, work.levels, watch.device)
+    bound, model = costs(graph, work.levels, machine_of(watch.device))
     return {
         "graph": name,
         "vertices": graph.n_vertices,
@@ -77,30 +73,29 @@ def measured(watch, name, k):
         "levels": len(work.levels),
         "iterations": sum(level.iterations for level in work.levels),
         "model": model,
+        "off": times[PRESET] / model if model else None,
         "bound": bound,
     }
 
 
-def costs(graph, levels, device):
+def costs(graph, levels, machine):
     """Milliseconds in the TMM model: with as many passes as the thesis allows, and with those there were."""
-    kind = device.partition(":")[0]
+    if machine is None:
+        return None, None
     largest = int(graph.degrees().max()) if graph.n_vertices else 0
-    of = partial(passes, largest=largest, kind=kind)
-    coarsening, refining = of(graph.n_vertices, 2 * graph.n_edges)
+    coarsening, refining = passes(graph.n_vertices, 2 * graph.n_edges, largest, machine)
     total = 0.0
     for level in levels:
-        first, second = of(level.vertices, level.entries)
+        first, second = passes(level.vertices, level.entries, largest, machine)
         total += level.rounds * first + level.iterations * second
     return 1e3 * largest * (coarsening + refining), 1e3 * total
 
 
-def passes(n, entries, *, largest, kind):
+def passes(n, entries, largest, machine):
     """Seconds of a pass of coarsening, and of an iteration of the refinement."""
-    processors = threads.count() if kind == "cpu" else PROCESSORS
-    n, work = max(n, 1), STEP * entries / processors
-    memory = entries * LATENCY[kind] / (AT_ONCE[kind] * processors)
-    span = STEP * max(entries / n, largest, math.log2(n))
-    return max(work, span, memory), max(work, STEP * n, memory)
+    n, of_entries = max(n, 1), {"work": entries, "transfers": entries}
+    span = max(entries / n, largest, math.log2(n))
+    return seconds(machine, span=span, **of_entries), seconds(machine, span=n, **of_entries)
 
 
 def partitions(watch):
@@ -114,7 +109,8 @@ def partitions(watch):
             "graph | vertices | edges | parts | cut | default_cut: cut, default | ratio: cut/default, x | "
             "ms | default: ms, default | in_transactions: of it in transactions, ms | "
             "matching_aborts: abort rate of matching | move_aborts: of moves | weight_aborts: of weights | "
-            "levels | iterations | model: TMM, passes as measured, ms | bound: TMM, passes as bounded, ms"
+            "levels | iterations | model: TMM, passes as measured, ms | "
+            "off: measured/TMM, x | bound: TMM, passes as bounded, ms"
         ),
         rows,
         ["none: the thesis has a design and its cost in the TMM model"],
