@@ -46,6 +46,7 @@ FORMATS = {
     "jlg": Format("rare_formats:read_jlg"),
     "jsonl": Format("tables:read_json", "write_tables:write_json", (".jsonl", ".ndjson"), False),
     "ldbc": Format("rare_formats:read_ldbc"),
+    "mat": Format("matlab:read"),
     "metis": Format("metis:read", "metis:write", (".graph", ".metis")),
     "mtx": Format("matrixmarket:read", "matrixmarket:write", (".mtx",)),
     "ncol": Format("rare_formats:read_ncol"),
@@ -86,7 +87,7 @@ FORMATS_WITH = {
     "vertex_id": "edge lists and tables",
 }
 #: What is taken as the weights of a file by default, by format, where it has no name.
-WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
+WEIGHTS = dict.fromkeys(("mat", "mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv", "ncol", "ldbc"), "the third column")
 #: First bytes of an ``.npy`` file, and the ending of files of duplicates.
 NPY, DUPS = b"\x93NUMPY", ".dups"
@@ -94,11 +95,12 @@ NPY, DUPS = b"\x93NUMPY", ".dups"
 ZIP = b"PK\x03\x04"
 #: First bytes of binary formats.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", ZIP: "npz"}
-MAGIC[NPY] = "npy"
+MAGIC |= {NPY: "npy", b"MATLAB 5.0 MAT": "mat"}
 BINARY = {*MAGIC.values(), "gap", "dups"}
 #: First bytes of files that are no graphs, and what to do with them.
 FOREIGN = {
     b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
+    b"MATLAB 7.3 MAT": "is a MATLAB file of version 7.3; save it again with save -v7",
     b"\x89HDF": "is HDF5; write the edges to Parquet or CSV",
     b"7z\xbc\xaf": "is a 7-Zip archive; unpack it first",
     b"%PDF": "is a PDF document, not a graph",

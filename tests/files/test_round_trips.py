@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.errors import FileError
+from edgewise.errors import EdgewiseError, FileError
 
 #: Endings, and what the format cannot hold.
 EXACT = [".txt", ".el", ".parquet", ".arrow", ".npz", ".mtx"]
@@ -257,6 +257,72 @@ def test_scipy_archives(tmp_path):
     scipy.sparse.save_npz(tmp_path / "b.npz", matrix.tocsr()[:, :2])
     with pytest.raises(FileError, match="square"):
         ew.read(tmp_path / "b.npz")
+
+
+MATRIX = {"rows": [0, 1, 1, 3], "columns": [1, 0, 3, 1], "values": [1.5, 1.5, 2.0, 2.0]}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("inside", ["A", "Problem.A", "dense"])
+def test_matlab_files(tmp_path, inside, compressed):
+    import scipy.sparse
+    from scipy.io import savemat
+
+    matrix = scipy.sparse.coo_array((MATRIX["values"], (MATRIX["rows"], MATRIX["columns"])), shape=(4, 4))
+    variables = (
+        {"Problem": {"A": matrix, "name": "a/b"}, "other": 3.0} if inside == "Problem.A" else {"A": matrix}
+    )
+    if inside == "dense":
+        variables = {"A": matrix.toarray(), "b": np.ones((4, 1))}
+    savemat(tmp_path / "a.mat", variables, do_compression=compressed)
+    graph = ew.read(tmp_path / "a.mat")
+    assert (graph.n_vertices, graph.directed, graph.ids.tolist()) == (4, False, [1, 2, 3, 4])
+    assert edges_of(graph) == [(0, 1, 1.5), (1, 3, 2.0)]
+    assert graph.assumed_weights == "the values of the matrix"
+    assert ew.read(tmp_path / "a.mat", directed=True).n_edges == 4
+
+
+def test_matlab_files_that_are_no_graph(tmp_path):
+    from scipy.io import savemat
+
+    path = tmp_path / "a.mat"
+    for variables, words in (
+        ({"b": np.ones((3, 2))}, r"no square matrix \(b\); save one"),
+        ({"b": np.eye(3), "c": np.eye(2)}, r"several square matrices \(b, c\); save one"),
+        ({}, r"no square matrix \(nothing\)"),
+    ):
+        savemat(path, variables)
+        with pytest.raises(FileError, match=words):
+            ew.read(path)
+    savemat(path, {"A": np.zeros((4000, 4000))}, do_compression=True)
+    with pytest.raises(FileError, match="more than 200 times the"):
+        ew.read(path)
+    savemat(path, {"A": np.eye(100)}, do_compression=True)
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
+    with pytest.raises(FileError, match="damaged"):
+        ew.read(path)
+    path.write_bytes(content.replace(b"MATLAB 5.0", b"MATLAB 7.3"))
+    with pytest.raises(FileError, match="save -v7"):
+        ew.read(path)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_damaged_matlab_files(tmp_path, compressed):
+    from scipy.io import savemat
+    from scipy.sparse import eye_array
+
+    path, draw = tmp_path / "a.mat", np.random.default_rng(1)
+    savemat(path, {"Problem": {"A": eye_array(30).tocsc()}}, do_compression=compressed)
+    content = np.fromfile(path, np.uint8)
+    for _ in range(300):
+        damaged = content[: draw.integers(len(content))].copy() if draw.random() < 0.3 else content.copy()
+        damaged[draw.integers(0, max(len(damaged), 1), min(len(damaged), 3))] = draw.integers(0, 256)
+        damaged.tofile(path)
+        try:
+            ew.read(path)
+        except EdgewiseError as error:
+            assert "\n" not in str(error)
 
 
 REFUSALS = [
