@@ -108,9 +108,9 @@ METHODS = {
     ),
     "hook": read_edges(
         Driver("edgewise.components.hook:hook"),
-        "plain hooks, then atomic hooks, compressing",
+        "plain hooks, then atomic hooks, compressing, also in segments",
         "Hellås 2018, Alg. 3-7",
-        options={"iterations": COUNT},
+        options={"iterations": COUNT, "segments": COUNT},
         baseline=True,
     ),
     "hang-rem": read_edges(
@@ -238,7 +238,7 @@ def connected_components(
     rounds : int, optional
         Option of the methods that sample.
     iterations, segments, compress_between : int, optional
-        Options of ``hook-rem``, the first also of ``hook``.
+        Options of ``hook-rem``, the first two also of ``hook``.
     rows : str, optional
         Option of ``propagate``.
 

@@ -48,17 +48,30 @@ def hook_atomic(edge, parent, sources, targets):
     hook_up(parent, sources[edge], targets[edge])
 
 
-def hook(vertices, sources, targets, iterations=1):
-    """``iterations`` rounds of Hook-non-atomic, then Hook-atomic."""
+def parts(edges, segments):
+    """Yield slices of the edges, one for each segment."""
+    for segment in range(max(segments, 1)):
+        yield slice(segment * edges // max(segments, 1), (segment + 1) * edges // max(segments, 1))
+
+
+def hook(vertices, sources, targets, iterations=1, segments=1):
+    """Algorithm 3: for each segment of the edges ``iterations`` of Hook-non-atomic, then Hook-atomic."""
     n_edges = len(sources)
     parent = singletons(vertices, sources)
-    bound = 1 + max(int(sources.max()), int(targets.max())) if iterations and n_edges else 0
+    bound = 1 + max(int(sources.max()), int(targets.max())) if n_edges else 0
+    for part in parts(n_edges, segments):
+        join_by_hook(parent, sources[part], targets[part], iterations, bound)
+    return parent
+
+
+def join_by_hook(parent, sources, targets, iterations=0, bound=None):
+    """Join a segment of edges to compressed trees, and compress them; all ends are below ``bound``."""
+    n_edges, n_vertices = len(sources), len(parent)
     for _ in range(iterations):
         hook_non_atomic(n_edges, parent, sources, targets)
-        compress(bound, parent)
+        compress(n_vertices if bound is None else bound, parent)
     hook_atomic(n_edges, parent, sources, targets)
-    compress(vertices, parent)
-    return parent
+    compress(n_vertices, parent)
 
 
 def hook_rem(vertices, sources, targets, iterations=1, segments=1, compress_between=0):
@@ -67,10 +80,8 @@ def hook_rem(vertices, sources, targets, iterations=1, segments=1, compress_betw
     ``compress_between`` compresses between the segments also where there are no rounds.
     """
     parent = singletons(vertices, sources)
-    edges, segments = len(sources), max(segments, 1)
-    for segment in range(segments):
-        part = slice(segment * edges // segments, (segment + 1) * edges // segments)
-        if segment and (compress_between or iterations):  # plain hooks are correct on stars only
+    for part in parts(len(sources), segments):
+        if part.start and (compress_between or iterations):  # plain hooks are correct on stars only
             compress(vertices, parent)
         endpoints = sources[part], targets[part]
         for _ in range(iterations):

@@ -2,7 +2,8 @@
 
 A union-find method reads an edge once, so a device holds the parents and a few buffers, whatever the number
 of edges.  This is the pending-segment scheme of Groute (Ben-Nun et al. 2017), which Hellås (2018) adopted,
-with Rem's union as the kernel; ConnectIt (Dhulipala, Hong & Shun 2020) calls it batches.
+with Rem's union as the kernel; ConnectIt (Dhulipala, Hong & Shun 2020) calls it batches.  Another function
+can join the edges, such as Hook, with which Groute began (``join=``).
 
 On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
 kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is first
@@ -72,16 +73,23 @@ class SegmentBuffer:
         return staged
 
 
+def join_by_rem(parent, sources, targets):
+    """Join a segment of edges by Rem's algorithm."""
+    unite_numbers(len(sources), parent, sources, targets)
+
+
 class HostPipeline:
     """Joins edges of the host to parents that may be on a GPU, in segments of at most ``segment_edges``.
+
+    ``join(parent, sources, targets)`` joins the edges of a segment.
 
     Edges are joined in a separate stream, after all work that the device was given before :meth:`join` and
     before all that it is given later.  Parents may be read, and their memory reused, without the host
     waiting.
     """
 
-    def __init__(self, parent, segment_edges=SEGMENT_EDGES):
-        self.parent, self.segment_edges = parent, segment_edges
+    def __init__(self, parent, segment_edges=SEGMENT_EDGES, join=join_by_rem):
+        self.parent, self.segment_edges, self.unite = parent, segment_edges, join
         self.device = arrays.device_of(parent)
         self.kind, self.capacity, self.pool = None, 0, None
         self.buffers: Any = None
@@ -110,7 +118,7 @@ class HostPipeline:
         count = len(columns[0])
         columns = tuple(_as_parents(column, self.parent.dtype) for column in columns)
         if self.device == "cpu":
-            unite_numbers(count, self.parent, *columns)
+            self.unite(self.parent, *columns)
             return
         ready = columns[0].dtype == columns[1].dtype and all(map(streams.is_pinned, columns))
         buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, count)
@@ -123,7 +131,7 @@ class HostPipeline:
             streams.copy(copy, column, self.copy_stream)
         self.join_stream.wait(self.copy_stream.record())
         with self.join_stream:
-            unite_numbers(count, self.parent, *copies)
+            self.unite(self.parent, *copies)
         buffer.joined = self.join_stream.record()
 
     def _next_buffer(self, kind, count):
@@ -144,10 +152,13 @@ def _as_parents(column, kind):
     return column.view(kind) if column.itemsize == kind.itemsize else column
 
 
-def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEGMENT_EDGES, merge="auto"):
+def components_by_segments(
+    n_vertices, sources, targets, team, segment_edges=SEGMENT_EDGES, merge="auto", join=join_by_rem
+):
     """Labels of edges on the host, on the device of the team's first worker, and the number of segments.
 
-    Endpoints are known to be below ``n_vertices``; a ``numpy.memmap`` is accepted, and arrays made by
+    ``join`` joins the edges of a segment; see :class:`HostPipeline`.  Endpoints are known to be below
+    ``n_vertices``; a ``numpy.memmap`` is accepted, and arrays made by
     :func:`edgewise.device.streams.pinned` are copied directly.
     """
     queue = WorkQueue(len(sources), segment_edges)
@@ -157,7 +168,7 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
         threads.use(n_threads)
         with arrays.guard(worker.device):
             try:
-                return _label_segments(worker.device, n_vertices, columns, queue)
+                return _label_segments(worker.device, n_vertices, columns, queue, join)
             except BaseException:
                 queue.close()  # stops the other workers
                 raise
@@ -171,11 +182,11 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
     return merge_labels(team, labels, merge), -(-len(sources) // segment_edges)
 
 
-def _label_segments(device, n_vertices, columns, queue):
+def _label_segments(device, n_vertices, columns, queue, join):
     """Labels by the segments that one worker takes from the queue."""
     parent = arrays.empty(n_vertices, index_type(n_vertices), device)
     make_singletons(n_vertices, parent)
-    pipeline = HostPipeline(parent, queue.chunk)
+    pipeline = HostPipeline(parent, queue.chunk, join)
     for start, stop in queue:
         pipeline.join(*(column[start:stop] for column in columns))
     pipeline.settle()

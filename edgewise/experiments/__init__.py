@@ -62,6 +62,7 @@ PRESETS = {
             "expanded": hellas_scaling.expanded,
             "streets": hellas.street_question,
             "host-link": hellas_scaling.host_link,
+            "bulk": hellas_scaling.bulk,
         },
         HELLAS,
     ),

@@ -1,4 +1,4 @@
-"""Hellås (2018) on several devices: strong and weak scaling, expanded graphs, the link to the host.
+"""Hellås (2018) on several devices: scaling, expanded graphs, the link to the host, the program in CUDA.
 
 The thesis measures from the host's memory: edges are copied while kernels run.  Here the two are separate:
 scaling is measured with the edges on the devices, and the cost of the link has a table of its own.
@@ -8,19 +8,25 @@ from functools import partial
 
 import numpy as np
 
+from edgewise.components import connected_components
+from edgewise.components.hook import join_by_hook
 from edgewise.components.merge import choose_merge
-from edgewise.components.segments import components_by_segments
+from edgewise.components.segments import components_by_segments, join_by_rem
 from edgewise.device import arrays, streams
 from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY
-from edgewise.experiments.hellas import merged
+from edgewise.experiments.hellas import WITH_ROUNDS, merged
 from edgewise.experiments.published import BEST_SPEEDUP, EFFICIENCY_ON_TWO, REM_FASTER, SLOWER_BY_HOST
 from edgewise.experiments.report import Figure, Table, curves, curves_of_columns, headings
 from edgewise.generators import replicate
+from edgewise.graph import Graph
 
 #: Six graphs, as in Figures 6.40 and 6.43, and the one whose copies grow with the devices.
 STRONG = ("hugebubbles-00020", "coPapersDBLP", "delaunay_n23", "rgg_n_2_24_s0", "nlpkkt240", "europe_osm")
 WEAK = "rgg_n_2_22_s0"
 EXPANDED = {"rgg_n_2_24_s0": 10, "nlpkkt240": 4}
+#: Four graphs of Figures 6.50 to 6.59, and what joins the edges of a segment that is streamed.
+BULK = ("europe_osm", "rgg_n_2_24_s0", "nlpkkt240", "coPapersDBLP")
+JOINS = {"rem": join_by_rem, "hook": join_by_hook}
 
 
 def strong(watch):
@@ -209,6 +215,76 @@ def _host_link(watch, name):
             "rate": bytes_sent / host / 1e6,
             "times": host / resident,
         }
+
+
+def bulk(watch):
+    """Section 6.4: all edges are sent first and joined ``n`` at a time, against edges that are streamed."""
+    rows = [row for name in watch.wanted(*BULK) for row in _bulk(watch, name)]
+    ways = {"bulk": "all edges first", "streamed": "streamed"}
+    return Table(
+        "bulk",
+        "All edges sent first (the program in CUDA) against streamed edges (Groute)",
+        "Hellås 2018, chapter 5 and 6.4, Fig. 6.48-6.62",
+        headings(
+            "graph: stand-in for | method | devices | bulk: all edges first, ms | launches | "
+            "speedup: speed-up | streamed: streamed, ms | slower: all first / streamed, x"
+        ),
+        rows,
+        [
+            "europe_osm and rgg_n_2_24_s0: 3 to 4 times slower than Groute on one GPU, 10 to 11 on eight",
+            "nlpkkt240 and coPapersDBLP: 3 to 6 times slower on one to eight GPUs; hardly any speed-up",
+        ],
+        [
+            Figure(
+                f"bulk-{method}",
+                f"All edges first, or streamed: {method}",
+                "devices",
+                "milliseconds",
+                curves_of_columns(
+                    [row for row in rows if row["method"] == method], "devices", ways, "{graph}, {}"
+                ),
+                steep=True,
+            )
+            for method in JOINS
+        ],
+    )
+
+
+def _bulk(watch, name):
+    """Rows of a graph whose edges and labels are on the host before and after."""
+    graph = watch.stand_in(name, HELLAS)
+    n = graph.n_vertices
+    columns = [_page_locked(column, watch.device) for column in (graph.sources, graph.targets)]
+    on_host = Graph(n, edges=(*columns, None))
+    for method, join in JOINS.items():
+        first = None
+        for count in watch.counts():
+            team, launches = watch.first(count), -(-len(columns[0]) // (count * n))
+            merge = merged(count, method)
+            how = {"method": WITH_ROUNDS[method], "iterations": 0, "segments": launches, **merge}
+            send_first = partial(_send_first, on_host, team, **how)
+            stream = partial(components_by_segments, n, columns[0], columns[1], team, join=join, **merge)
+            run = watch.clocked(send_first, team.devices)
+            ms = watch.time(name, f"all edges first, {method}, {count} devices", run)["ms"]
+            run = watch.clocked(lambda stream=stream: arrays.move(stream()[0], "cpu"), team.devices)
+            streamed = watch.time(name, f"streamed, {method}, {count} devices", run)["ms"]
+            first = first or ms
+            yield {
+                "graph": name,
+                "method": method,
+                "devices": count,
+                "bulk": ms,
+                "launches": launches,
+                "speedup": first / ms,
+                "streamed": streamed,
+                "slower": ms / streamed,
+            }
+
+
+def _send_first(graph, team, **how):
+    """Labels on the host: the program in CUDA of the thesis (Algorithm 10)."""
+    placed = graph.split(team, by="edges") if len(team) > 1 else graph.to(team.devices[0])
+    return arrays.move(connected_components(placed, **how).labels, "cpu")
 
 
 def _page_locked(column, device):

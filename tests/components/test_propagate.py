@@ -155,6 +155,14 @@ def test_rem_after_plain_hooks_and_in_segments(iterations, segments, compress_be
         assert labels_of("hook-rem", *ZOO[shape], **options) == oracle(*ZOO[shape])
 
 
+@pytest.mark.parametrize("segments", [1, 3])
+@pytest.mark.parametrize("iterations", [0, 2])
+def test_hooks_in_segments(iterations, segments):
+    for shape in ("grid", "sparse", "star from its last"):
+        options = {"iterations": iterations, "segments": segments}
+        assert labels_of("hook", *ZOO[shape], **options) == oracle(*ZOO[shape])
+
+
 def test_plain_hooks_in_a_second_segment_read_stars_only():
     sources, targets = [5, 3, 6, 6, 5, 1, 4, 0], [6, 3, 0, 3, 2, 1, 5, 1]
     options = {"iterations": 1, "segments": 2, "compress_between": 0}

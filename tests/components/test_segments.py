@@ -1,10 +1,13 @@
 """Edges that flow past in segments give the labels of the oracle, whoever joins them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import edgewise as ew
 from edgewise.components import segments
+from edgewise.components.hook import join_by_hook
 from edgewise.components.segments import components_by_segments, segment_for, solve_by_segments
 from edgewise.components.verification import oracle
 from edgewise.device import arrays
@@ -27,6 +30,18 @@ def test_labels_are_the_oracles(shape, devices):
         )
         assert labels.tolist() == oracle(vertices, sources.tolist(), targets.tolist())
         assert count == -(-len(sources) // 7)
+
+
+@pytest.mark.parametrize("devices", TEAMS)
+@pytest.mark.parametrize("shape", ZOO)
+def test_hook_joins_segments(shape, devices):
+    """Algorithm 3 of Hellås, with 0 and with 2 rounds of plain hooks before the atomic ones."""
+    vertices, *columns = ZOO[shape]
+    sources, targets = (column.astype(np.int64) for column in columns)
+    for iterations in (0, 2):
+        join = partial(join_by_hook, iterations=iterations)
+        labels, _ = components_by_segments(vertices, sources, targets, device_team(devices), 7, join=join)
+        assert labels.tolist() == oracle(vertices, sources.tolist(), targets.tolist())
 
 
 @pytest.mark.parametrize("devices", TEAMS)

@@ -71,6 +71,7 @@ def test_every_experiment_of_the_thesis_has_all_its_rows(hellas):
         "expanded": 2 * 2,
         "streets": 2 * len(SAMPLE),
         "host-link": 2 * len(ONE_A_FAMILY),
+        "bulk": 2 * 2 * 4,
     }
     assert hellas.devices == ("cpu:0", "cpu:1")
 
