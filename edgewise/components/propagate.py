@@ -15,9 +15,11 @@ import numpy as np
 from edgewise.components.trees import singletons
 from edgewise.device import arrays, device, each_row, fetch_min, warp_min
 
-#: Threads per block, and blocks per multiprocessor for groups of lanes, as in the document.  Fewer concurrent
-#: rows take longer per round but need fewer rounds, since more of them read labels of the same round.
-THREADS, MAX_BLOCKS_PER_SM = 128, 8
+#: Threads per block.
+THREADS = 128
+#: Blocks per multiprocessor, which the document has for blocks, and ``auto`` for warps as well.  Fewer rows
+#: at a time take longer per round but need fewer rounds, since more of them read labels of the same round.
+MAX_BLOCKS_PER_SM = 8
 #: Rounds that are launched at once on a GPU, at first.
 FIRST_BATCH = 4
 #: The same after some rounds.
@@ -35,7 +37,7 @@ def min_of_four(entry, lanes, last, labels, neighbours):
     return min(min(labels[one], labels[two]), min(labels[three], labels[four]))
 
 
-@each_row.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
+@device
 def lower(item, lane, lanes, rows, labels, offsets, neighbours, flags):
     """Lower the label of a row, one of ``rows`` or of all if it is empty, to the smallest of its neighbours'.
 
@@ -64,6 +66,18 @@ def lower(item, lane, lanes, rows, labels, offsets, neighbours, flags):
             flags[1] = 1
 
 
+@each_row.by(threads=THREADS)
+def lower_at_once(item, lane, lanes, rows, labels, offsets, neighbours, flags):
+    """Lower the label of a row; every row has a warp of its own, as in the document."""
+    lower(item, lane, lanes, rows, labels, offsets, neighbours, flags)
+
+
+@each_row.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
+def lower_in_turn(item, lane, lanes, rows, labels, offsets, neighbours, flags):
+    """Lower the label of a row; so many blocks as can run at a time loop over the rows."""
+    lower(item, lane, lanes, rows, labels, offsets, neighbours, flags)
+
+
 def propagate(vertices, csr, rows="auto"):
     """Label propagation; ``rows`` is what reads a row on a GPU, where ``auto`` selects by its length."""
     return propagate_and_count(vertices, csr, rows)[0]
@@ -74,6 +88,7 @@ def propagate_and_count(vertices, csr, rows="auto"):
     labels = singletons(vertices, csr.neighbours)
     bins = csr.by_length if rows == "auto" else [(rows, csr.neighbours[:0])]
     device = arrays.device_of(labels)
+    loop = lower_at_once if rows == "warp" else lower_in_turn
     n_rounds, batch = 0, 1 if device == "cpu" else FIRST_BATCH
     while True:
         flags = arrays.zeros(batch + 1, np.int32, device)
@@ -81,7 +96,7 @@ def propagate_and_count(vertices, csr, rows="auto"):
         for turn in range(batch):
             for width, chosen in bins:
                 state = (chosen, labels, csr.offsets, csr.neighbours, flags[turn : turn + 2])
-                lower(len(chosen) or vertices, *state, width=width)
+                loop(len(chosen) or vertices, *state, width=width)
         changed = arrays.move(flags, "cpu")[1:]
         if not changed.all():
             return labels, n_rounds + int(changed.argmin()) + 1

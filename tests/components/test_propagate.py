@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import ROWS
-from edgewise.components.propagate import lower, propagate_and_count
+from edgewise.components.propagate import lower_at_once, lower_in_turn, propagate_and_count
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.components.verification import oracle
 from edgewise.device import arrays
@@ -113,7 +113,7 @@ def test_rows_longer_than_their_team(shape, lanes):
         for row in range(vertices):
             for lane in range(lanes):
                 every_row = rows.neighbours[:0]
-                lower.body(row, lane, lanes, every_row, labels, rows.offsets, rows.neighbours, flags)
+                lower_in_turn.body(row, lane, lanes, every_row, labels, rows.offsets, rows.neighbours, flags)
         changed = flags[1]
     assert labels.tolist() == oracle(*ZOO[shape])
 
@@ -123,7 +123,8 @@ def test_rows_longer_than_their_team(shape, lanes):
 @pytest.mark.parametrize("index", ["uint32[]", "int64[]"])
 def test_lanes_of_a_warp_meet_in_registers(index):
     kinds = (index, index, "int64[]", index, "int32[]")
-    for kernel, shuffles in ((lower.single_lane.cuda, 0), *((team, 5) for team in lower.kernels.values())):
+    wide = (lower_at_once.kernels["warp"], *lower_in_turn.kernels.values())
+    for kernel, shuffles in ((lower_in_turn.single_lane.cuda, 0), *((team, 5) for team in wide)):
         text = kernel.ptx(kinds, (9, 0))
         assert text.count("shfl.sync") >= shuffles
         assert shuffles or "shfl.sync" not in text
