@@ -32,6 +32,14 @@ METHODS = {
         full_matrix=True,
         baseline=True,
     ),
+    "floyd-warshall-rows": PathMethod(
+        Driver("edgewise.paths.apsp.floyd_warshall:floyd_warshall_rows"),
+        "a loop over all rows for every pivot",
+        "Fusi; Harish and Narayanan 2007",
+        weights="any",
+        full_matrix=True,
+        baseline=True,
+    ),
     "floyd-warshall": PathMethod(
         Driver("edgewise.paths.apsp.floyd_warshall:floyd_warshall"),
         "the same in blocks that stay in caches and registers",
@@ -88,7 +96,7 @@ def all_pairs_shortest_paths(
         of a directed graph lead one way.
     sources : sequence of ids, optional
         The rows that are wanted; all vertices by default.  ``sssp``, ``multi-source`` and ``johnson`` search
-        from these vertices only.  ``floyd-warshall`` and ``floyd-warshall-simple`` compute the whole matrix
+        from these vertices only.  ``floyd-warshall`` and its kin compute the whole matrix
         and return rows of it: for one source they take as much time and memory as for all.
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by size, density and weights.
