@@ -52,6 +52,7 @@ class CycleOptions(CallOptions, total=False):
     schedule: str
     force: bool
     cap: int
+    marked: bool
     client: Any
     small: int
     large: int
@@ -102,6 +103,8 @@ def cycle_counts(
         ``device`` names; ``devices`` and ``schedule`` are for one process.
     cap : int, optional
         Option of ``"enumerate"``: steps after which it gives up.
+    marked : bool, optional
+        Option of ``"dfs"``: the vertices of a path are marked in an array instead of being compared.
     small, large, all_from : int, optional
         Options of ``"squares"`` and ``"pentagons"`` on a GPU: up to ``small`` wedges a warp counts a vertex,
         up to ``large`` a block, and from ``all_from`` on the whole grid.

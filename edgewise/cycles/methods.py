@@ -103,6 +103,7 @@ METHODS = {
         "all paths from every vertex, until they close",
         "CS406",
         work=Driver("edgewise.cycles.search.dfs:work"),
+        options={"marked": Option(choices=(False, True))},
         cost=0.15,
         enumerates=True,
         baseline=True,

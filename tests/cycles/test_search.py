@@ -57,6 +57,16 @@ def test_bounds_are_close_where_it_matters():
     assert np.isinf(planning._bound_by_walks(ranked(*clique(30)), 300))
 
 
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", ["empty", "self-loops", "grid", "clique"])
+def test_marked_paths(shape):
+    graph = ew.Graph.from_edges(*ZOO[shape][1:], n_vertices=ZOO[shape][0]).to(PLACE)
+    for length in (3, 4, 6):
+        found = ew.cycle_counts(graph, length, method="dfs", marked=True).on_host()
+        assert np.array_equal(found.counts, count_by_hand(*ZOO[shape], length))
+
+
 def test_counts_that_may_pass_63_bits_are_refused_before():
     planning.check_fits(ranked(*clique(300)), 8)
     assert perm(299, 8) // 2 > 2**62
@@ -201,7 +211,7 @@ KERNELS = {
     "dfs": (
         dfs.search.cuda,
         ("int64", (dfs.Tasks, TASKS), RANKED)
-        + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64")), "int64[]"),
+        + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64", "uint8[]", "int64")), "int64[]"),
     ),
     "enumerate": (
         enumerating.search.cuda,

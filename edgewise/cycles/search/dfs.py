@@ -3,7 +3,9 @@
 From a vertex all paths of ``length - 1`` edges are walked, and the row of the last vertex is read from its
 beginning until the first vertex is found (CS406, "Parallelizing cycle counting": ``sparse3``, ``sparse4``,
 ``sparse5`` and their kernels).  A stack holds the position in each row of the path, and the last two levels
-are plain loops.  One thread works on a vertex.  Every cycle is found in both directions at each of its
+are plain loops.  One thread works on a vertex.  Whether a vertex is on the path is found by comparing, or
+with ``marked=True`` in an array of a byte for each vertex, which the project has for each CPU thread
+(``DFS_sparse``).  Every cycle is found in both directions at each of its
 vertices; that is the project's number, of which half is returned here.  The project deals vertices in the
 order of their ids; here workers take those with most work first.
 
@@ -24,6 +26,8 @@ from edgewise.device import arrays, device, each, fetch_add, threads
 
 #: Searches that run at once on a GPU, and words of all their stacks in memory.
 SEARCHES, WORDS_OF_STACKS = 1 << 18, 1 << 25
+#: Bytes of all marks on a GPU.
+BYTES_OF_MARKS = 1 << 32
 #: Vertices that a core takes at a time.
 CLAIM = 4
 
@@ -45,13 +49,16 @@ class Stacks(NamedTuple):
     """The stacks of all workers; depth ``i`` of worker ``w`` is at ``w * own + i * step``.
 
     ``path`` and ``entries``, (workers * depths,) int64, are the vertices of the path, and the next entry in
-    the row of each.
+    the row of each.  ``marks``, (workers * n_vertices,) uint8, says which vertices are on the path of a
+    worker; it is empty if the path is compared.
     """
 
     path: Any
     entries: Any
     own: int
     step: int
+    marks: Any
+    n_vertices: int
 
 
 @device
@@ -60,6 +67,31 @@ def is_on_path(vertex, path, base, step, length):
     while length > 0 and path[base + (length - 1) * step] != vertex:
         length -= 1
     return length > 0
+
+
+@device
+def is_visited(vertex, depth, worker, stacks):
+    """Whether a vertex is on the path of a worker, which ends at ``depth``."""
+    if len(stacks.marks):
+        return stacks.marks[worker * stacks.n_vertices + vertex] != 0
+    return is_on_path(vertex, stacks.path, worker * stacks.own, stacks.step, depth + 1)
+
+
+@device
+def push(vertex, depth, worker, rows, stacks):
+    """Make a vertex the last one of the path."""
+    at = worker * stacks.own + depth * stacks.step
+    stacks.path[at], stacks.entries[at] = vertex, rows.offsets[vertex]
+    if len(stacks.marks):
+        stacks.marks[worker * stacks.n_vertices + vertex] = 1
+
+
+@device
+def pop(depth, worker, stacks):
+    """Take the last vertex from the path."""
+    if len(stacks.marks):
+        vertex = stacks.path[worker * stacks.own + depth * stacks.step]
+        stacks.marks[worker * stacks.n_vertices + vertex] = 0
 
 
 @device
@@ -72,37 +104,37 @@ def is_in_row(vertex, first, end, neighbours):
 
 
 @device
-def count_closing(last, depth, base, rows, stacks):
+def count_closing(last, depth, worker, rows, stacks):
     """Count the ways to close a path by one more vertex after ``last``."""
     offsets, neighbours = rows.offsets, rows.neighbours
-    start, count = stacks.path[base], 0
+    start, count = stacks.path[worker * stacks.own], 0
     for entry in range(offsets[last], offsets[last + 1]):
         vertex = np.int64(neighbours[entry])
-        if not is_on_path(vertex, stacks.path, base, stacks.step, depth + 1):
+        if not is_visited(vertex, depth, worker, stacks):
             count += is_in_row(start, offsets[vertex], offsets[vertex + 1], neighbours)
     return count
 
 
 @device
-def count_closed_walks(start, length, base, rows, stacks):
+def count_closed_walks(start, length, worker, rows, stacks):
     """Count the closed walks of ``length`` edges from ``start`` that visit no vertex twice."""
-    offsets, path, entries, step = rows.offsets, stacks.path, stacks.entries, stacks.step
     count, depth, deepest = 0, 0, length - 3
-    path[base], entries[base] = start, offsets[start]
+    push(start, depth, worker, rows, stacks)
     while depth >= 0:
-        at = base + depth * step
-        entry = entries[at]
-        if entry == offsets[path[at] + 1]:
+        at = worker * stacks.own + depth * stacks.step
+        entry = stacks.entries[at]
+        if entry == rows.offsets[stacks.path[at] + 1]:
+            pop(depth, worker, stacks)
             depth -= 1
         else:
-            entries[at] = entry + 1
+            stacks.entries[at] = entry + 1
             vertex = np.int64(rows.neighbours[entry])
-            if not is_on_path(vertex, path, base, step, depth + 1):
+            if not is_visited(vertex, depth, worker, stacks):
                 if depth == deepest:
-                    count += count_closing(vertex, depth, base, rows, stacks)
+                    count += count_closing(vertex, depth, worker, rows, stacks)
                 else:
                     depth += 1
-                    path[at + step], entries[at + step] = vertex, offsets[vertex]
+                    push(vertex, depth, worker, rows, stacks)
     return count
 
 
@@ -113,24 +145,27 @@ def search(worker, length, tasks, rows, stacks, counts):
     while position < tasks.end:
         for task in range(position, min(position + tasks.claim, tasks.end)):
             start = np.int64(tasks.order[task])
-            counts[start] = count_closed_walks(start, length, worker * stacks.own, rows, stacks) // 2
+            counts[start] = count_closed_walks(start, length, worker, rows, stacks) // 2
         position = tasks.first + fetch_add(tasks.taken, 0, tasks.claim)
 
 
 class Searches:
     """A solver; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
-    def __init__(self, ranked: Ranked, order, length: int):
-        device, depths = ranked.device, length - 2
+    def __init__(self, ranked: Ranked, order, length: int, marked: bool = False):
+        device, depths, n = ranked.device, length - 2, ranked.n_vertices
         on_cpu = device == "cpu"
         max_workers = threads.count() if on_cpu else max(1, min(SEARCHES, WORDS_OF_STACKS // depths))
+        if marked and not on_cpu:
+            max_workers = min(max_workers, max(1, BYTES_OF_MARKS // max(n, 1)))
         self.n_workers, self.claim = min(max_workers, len(order)), CLAIM if on_cpu else 1
         # the stack of a core is contiguous; on a GPU the entries of one depth are
         own, step = (depths, 1) if on_cpu else (1, self.n_workers)
         path, entries = (arrays.empty(self.n_workers * depths, np.int64, device) for _ in range(2))
-        self.stacks = Stacks(path, entries, own, step)
+        marks = arrays.zeros(self.n_workers * n if marked else 0, np.uint8, device)
+        self.stacks = Stacks(path, entries, own, step, marks, n)
         self.ranked, self.order, self.length = ranked, order, length
-        self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
+        self.counts = arrays.zeros(n, np.int64, device)
 
     def count(self, first: int, end: int) -> None:
         """Search from the vertices ``order[first:end]``."""
