@@ -25,9 +25,11 @@ import os
 from functools import partial, update_wrapper
 from threading import RLock
 
+import numpy as np
+
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, launch, thread_region, threads
-from edgewise.device.shares import new_shares, next_chunk
+from edgewise.device import arrays, launch, threads
+from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.target import device, inlined
 
 #: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
@@ -108,8 +110,8 @@ class each:
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         with loop_lock:  # not every threading layer of Numba allows two loops at once
-            shares = new_shares(1 if self.ascending else workers)
-            thread_region.run(self.cpu, workers, int(count), chunk, shares, arguments)
+            shares = np.zeros((1 if self.ascending else workers) * STRIDE, np.int64)
+            threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -135,7 +137,7 @@ def _cpu_loop(body, name):
 
     def loop(worker_id, memory, count, chunk, shares, arguments):
         if worker_id < 0:
-            return thread_region.entry(memory, (memory, count, chunk, shares, arguments))
+            return threads.entry(memory, (memory, count, chunk, shares, arguments))
         turn = 0
         while True:
             turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)
@@ -143,4 +145,4 @@ def _cpu_loop(body, name):
                 return 0
             run_chunk(start, stop, arguments)
 
-    return thread_region.compiled(loop, name)
+    return threads.compiled(loop, name)

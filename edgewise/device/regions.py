@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, launch, thread_region, threads
+from edgewise.device import arrays, launch, threads
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.first_use import on_cpu_compiler
 from edgewise.device.loop import loop_lock
@@ -241,7 +241,7 @@ class parallel_region:
         with loop_lock:
             barrier = np.zeros(BARRIER, np.int32)
             flag = barrier[FAILED : FAILED + 1]
-            thread_region.run(self.cpu, n_workers, n_workers, barrier, arguments, flag=flag)
+            threads.run(self.cpu, n_workers, n_workers, barrier, arguments, flag=flag)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -261,23 +261,23 @@ def workers() -> int:
 def _cpu_region(body, name):
     def region(worker_id, memory, n_workers, barrier, arguments):
         if worker_id < 0:
-            return thread_region.entry(memory, (memory, n_workers, barrier, arguments))
+            return threads.entry(memory, (memory, n_workers, barrier, arguments))
         body(Worker(worker_id, n_workers, barrier), *arguments)
         return 0
 
-    return thread_region.compiled(region, name)
+    return threads.compiled(region, name)
 
 
 def _cpu_region_with_shared_memory(body, name):
     def region(worker_id, memory, n_workers, barrier, arguments):
         if worker_id < 0:
-            return thread_region.entry(memory, (memory, n_workers, barrier, arguments))
+            return threads.entry(memory, (memory, n_workers, barrier, arguments))
         words = len(arguments[0]) // n_workers
         shared = arguments[0][worker_id * words : (worker_id + 1) * words]
         body(BlockWorker(worker_id, n_workers, barrier, shared), *arguments[1:])
         return 0
 
-    return thread_region.compiled(region, name)
+    return threads.compiled(region, name)
 
 
 def _concurrent(count):
@@ -285,7 +285,7 @@ def _concurrent(count):
     with loop_lock:  # concurrent callers must get the same answer
         if count not in _known:
             _known[count] = 1 if INTERPRETED else count
-            probed = count > 1 and not INTERPRETED and not thread_region.on_python_threads()
+            probed = count > 1 and not INTERPRETED and not threads.on_python_threads()
             if probed and not any(_all_run(count) for _ in range(PROBES)):
                 _known[count] = 1
         return _known[count]
@@ -299,7 +299,7 @@ if hasattr(os, "register_at_fork"):
 def _all_run(count):
     """Whether so many workers have seen each other."""
     seen = np.zeros(count, np.int64)
-    thread_region.run(_probe(), count, count, np.zeros(1, np.int64), seen)
+    threads.run(_probe(), count, count, np.zeros(1, np.int64), seen)
     return bool((seen == count).all())
 
 
@@ -307,7 +307,7 @@ def _all_run(count):
 def _probe():
     def probe(worker_id, memory, count, arrived, seen):
         if worker_id < 0:
-            return thread_region.entry(memory, (memory, count, arrived, seen))
+            return threads.entry(memory, (memory, count, arrived, seen))
         fetch_add(arrived, 0, 1)
         spins = 0
         while load(arrived, 0) < count and spins < PROBE_SPINS:
@@ -316,7 +316,7 @@ def _probe():
         seen[worker_id] = load(arrived, 0)
         return 0
 
-    return thread_region.compiled(probe, f"{__name__}._probe")
+    return threads.compiled(probe, f"{__name__}._probe")
 
 
 class compiled:
@@ -330,7 +330,7 @@ class compiled:
     @cached_property
     def function(self):
         """The compiled function, which is made when it is first called."""
-        return thread_region.compiled(self.body, self.name).function
+        return threads.compiled(self.body, self.name).function
 
     def __call__(self, *arguments):
         return self.function(*arguments)

@@ -16,11 +16,6 @@ from edgewise.device.warps import block_size
 STRIDE = 8
 
 
-def new_shares(n_workers):
-    """Counters of the items that are taken of so many shares: (n_workers * STRIDE,) int64."""
-    return np.zeros(n_workers * STRIDE, np.int64)
-
-
 @device
 def own_share(worker, first, end):
     """First, end and step of a worker's share of a range: a part for a CPU thread, strides on a GPU."""
@@ -39,6 +34,7 @@ def next_chunk(turn, counters, count, chunk, worker_id):
     turn : int
         Number of shares that the worker knows to be empty; 0 at first.
     counters : (shares * STRIDE,) int64 array
+        How many items of each share are taken: zeros at first.
     count, chunk : int
         Items in all, and of a chunk.
     worker_id : int

@@ -1,15 +1,50 @@
-"""The number of CPU threads of a parallel loop."""
+"""The threads of the CPU: their number, and compiled functions that several of them run at the same time.
+
+Numba compiles the body of a parallel loop by itself, then the loop, two wrappers around it, and the function
+that contains it.  Here a single such loop, over threads, is compiled once, and calls any function by its
+address.  Such a function begins like this:
+
+    def region(worker_id, memory, first, second):
+        if worker_id < 0:
+            return threads.entry(memory, (memory, first, second))
+        ...
+        return 0
+
+A call with ``worker_id=-1`` stores the arguments at the address ``memory`` and returns the address of a
+function of a worker's id and ``memory``, which reads the other arguments there.  The exception of a worker is
+stored there too.  Without Numba's calling convention (:mod:`~edgewise.device.numba_internals`) the function
+runs on Python threads, which take longer to start.  It does so too in the child of a ``fork``, if the parent
+has used OpenMP: GNU OpenMP ends a child that calls it.
+"""
 
 import os
 import sys
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import cache as memoize
 from pathlib import Path
+from time import sleep
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from edgewise.device import cache
+from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.errors import OptionError, argument
+from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
+from edgewise.errors import DeviceError, OptionError, argument
+
+__all__ = ["Region", "compiled", "count", "entry", "run", "share_cores", "use"]
+
+#: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
+#: would have to be the same in every process for Numba's own cache.
+entry: Any = None
+call_entry: Any = None
 
 #: Spins of a waiting thread before it sleeps, where threads share cores: some microseconds.
 SPINS = "1000"
+#: Seconds between two looks at workers that an interrupt has stopped.
+POLL_SECONDS = 0.001
 
 
 def count() -> int:
@@ -31,7 +66,7 @@ def share_cores() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
 
 
-@cache
+@memoize
 def _counter():
     with interrupts_kept():
         from numba import get_num_threads
@@ -60,3 +95,171 @@ def use(number: int | None) -> None:
             f"{number} threads are not available, 1 to {max_threads} are; set NUMBA_NUM_THREADS for more"
         )
     numba.set_num_threads(number)
+
+
+class Region(NamedTuple):
+    """A compiled function for several threads, and its full name."""
+
+    function: Any
+    name: str
+
+
+@memoize
+def _calls():
+    """Compiled functions that call an entry: as all workers on Numba's threads, and as one worker."""
+    global call_entry
+    internals = cpu_compiler()
+    from numba import njit, prange, types
+
+    call_entry = internals.call_entry
+
+    def _call_all(n_workers, function, memory):
+        for worker_id in prange(n_workers):
+            call_entry(function, np.int64(worker_id), memory)
+
+    def _call_one(worker_id, function, memory):
+        call_entry(function, np.int64(worker_id), memory)
+
+    calls = njit(parallel=True, nogil=True)(_call_all), njit(nogil=True)(_call_one)
+    if INTERPRETED or SIMULATED:
+        return calls
+    kept = tuple(cache.keep(call, f"{__name__}.{call.py_func.__name__}") for call in calls)
+    if not _openmp_is_lost:
+        with interrupts_kept():
+            kept[0].compile((types.int64,) * 3)
+    return kept
+
+
+def _call_all(n_workers, function, memory):
+    _calls()[0](n_workers, function, memory)
+
+
+def _call_one(worker_id, function, memory):
+    _calls()[1](worker_id, function, memory)
+
+
+def compiled(region, name):
+    """Compile such a function, and keep it on disk under ``name``."""
+    if INTERPRETED:
+        return Region(region, name)
+    global entry
+    internals = cpu_compiler()
+    from numba import njit
+
+    entry = internals.entry
+    function = njit(nogil=True, **internals.WHOLE)(region)
+    if SIMULATED:
+        prepare_cpu_compiler()
+        return Region(function, name)
+    return Region(internals.with_fast_records(cache.keep(function, name)), name)
+
+
+def run(region, n_workers, *arguments, flag=None):
+    """Run a compiled function as workers 0 to ``n_workers - 1`` at the same time; the caller holds the lock.
+
+    The lock admits a signal handler or a finalizer of the same thread at any time, so every call has memory
+    of its own.  The first exception of a worker is raised here; ``flag``, a (1,) int32 array, is set to 1 by
+    then.
+    """
+    if INTERPRETED:
+        for worker_id in range(n_workers):
+            region.function(worker_id, 0, *arguments)
+        return
+    internals = cpu_compiler()
+    memory = np.empty(internals.WORDS, np.int64)
+    address = memory.ctypes.data
+    memory[internals.FAILED] = 0
+    memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
+    try:
+        if n_workers == 1:
+            region.function(0, address, *arguments)
+            return
+        if not internals.HAS_ENTRIES:
+            _run_on_python_threads(
+                lambda worker_id: region.function(worker_id, 0, *arguments), n_workers, flag
+            )
+            return
+        function = region.function(-1, address, *arguments)
+    except internals.TooManyArguments as error:
+        raise DeviceError(
+            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
+            "pass fewer arrays"
+        ) from error
+    if _openmp_is_lost:
+        _run_on_python_threads(lambda worker: _call_one(worker, function, address), n_workers, flag)
+    else:
+        _call_all(n_workers, function, address)
+    if memory[internals.FAILED] > 0:
+        internals.raise_again(memory[internals.EXCEPTION])
+    elif memory[internals.FAILED]:
+        raise DeviceError(f"{region.name}: a worker failed without an exception")
+
+
+def on_python_threads() -> bool:
+    """Whether workers are Python threads, which always run at the same time."""
+    return _openmp_is_lost or not cpu_compiler().HAS_ENTRIES
+
+
+def _run_on_python_threads(call, n_workers, flag):
+    """Run all workers; after Ctrl-C none of them is left either, because the caller frees what they use."""
+    failures, begun, ended, pending = [], [], [], []
+    stopped = False
+
+    def work(worker_id):
+        begun.append(worker_id)
+        try:
+            if not stopped:
+                call(worker_id)
+        except BaseException as error:
+            failures.append(error)
+            if flag is not None:
+                flag[0] = 1
+        finally:
+            ended.append(worker_id)
+
+    try:
+        for worker_id in range(n_workers):
+            pending.append(_executor(n_workers).submit(work, worker_id))
+        wait(pending)
+    except BaseException:
+        stopped = True
+        if flag is not None:
+            flag[0] = 1  # ends the workers that wait for others
+        _wait_out(pending, begun, ended)
+        raise
+    if failures:
+        raise failures[0]
+
+
+def _wait_out(pending, begun, ended):
+    """Wait for all workers, also for one that was not noted as pending, however often Ctrl-C is pressed."""
+    while True:
+        try:
+            while not (all(future.done() for future in pending) and len(ended) == len(begun)):
+                sleep(POLL_SECONDS)
+            return
+        except BaseException:  # the first exception is raised, once nothing runs
+            continue
+
+
+@memoize
+def _executor(n_workers):
+    return ThreadPoolExecutor(n_workers)
+
+
+_openmp_is_lost = False
+
+
+def _after_fork():
+    global _openmp_is_lost
+    _executor.cache_clear()  # the threads stay with the parent
+    if "numba" not in sys.modules:
+        return
+    from numba import threading_layer
+
+    with suppress(ValueError):  # no layer has been used yet
+        _openmp_is_lost = threading_layer() == "omp"
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -70,7 +70,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 INTERRUPT = """
 import os, signal, time
 import numpy as np
-from edgewise.device import each, thread_region
+from edgewise.device import each, threads
 from edgewise.device.regions import barrier_wait, parallel_region
 
 @each
@@ -98,7 +98,7 @@ for loop, first, _ in calls:
     loop(*first, np.zeros(64, np.int64), 10)
 child = os.fork()
 if child == 0:
-    thread_region._openmp_is_lost = True
+    threads._openmp_is_lost = True
     signal.signal(signal.SIGALRM, press)
     for loop, first, count in calls:
         values = np.zeros(64, np.int64)

@@ -19,7 +19,7 @@ from edgewise.device import (
     fetch_add,
     numba_internals,
     parallel_region,
-    thread_region,
+    threads,
 )
 from edgewise.device.regions import workers
 from edgewise.device.spin import X86, cycles, relax
@@ -139,7 +139,7 @@ def test_one_compiled_call():
     assert add_up(np.arange(5), 3) == 30
 
 
-def test_no_more_workers_than_run_thread_region():
+def test_no_more_workers_than_threads_that_run():
     assert 1 <= workers() <= (1 if INTERPRETED else os.cpu_count() or 1)
 
 
@@ -213,14 +213,14 @@ def fill(index, values, value):
 
 @BY_ADDRESS
 def test_a_call_in_between_keeps_its_own_arguments(monkeypatch):
-    first, between, all_call = np.zeros(3000, np.int64), np.zeros(3000, np.int64), thread_region._call_all
+    first, between, all_call = np.zeros(3000, np.int64), np.zeros(3000, np.int64), threads._call_all
 
     def call_in_between(*given):
-        monkeypatch.setattr(thread_region, "_call_all", all_call)
+        monkeypatch.setattr(threads, "_call_all", all_call)
         fill(3000, between, 2)  # as a signal's handler would; the lock is the same thread's
         all_call(*given)
 
-    monkeypatch.setattr(thread_region, "_call_all", call_in_between)
+    monkeypatch.setattr(threads, "_call_all", call_in_between)
     fill(3000, first, 1)
     assert (first == 1).all()
     assert (between == (0 if get_num_threads() == 1 else 2)).all()

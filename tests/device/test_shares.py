@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgewise.device import each, fetch_add, parallel_region
-from edgewise.device.shares import new_shares, next_chunk
+from edgewise.device.shares import STRIDE, next_chunk
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.interpreter
 @pytest.mark.parametrize("n_workers", [1, 3, 8])
 @pytest.mark.parametrize("chunk", [1, 7])
 def test_one_worker_takes_everything_from_its_own_share_on(count, n_workers, chunk):
-    shares, found, turn = new_shares(n_workers), [], 0
+    shares, found, turn = np.zeros(n_workers * STRIDE, np.int64), [], 0
     while True:
         turn, first, end = next_chunk(turn, shares, count, chunk, n_workers - 1)
         if first >= end:
@@ -41,7 +41,7 @@ def _take(worker, times, shares):
 def test_workers_take_every_item_once(n_shares):
     """There may be more shares than workers, or fewer."""
     times = np.zeros(10_007, np.int64)
-    _take(times, new_shares(n_shares))
+    _take(times, np.zeros(n_shares * STRIDE, np.int64))
     assert (times == 1).all()
 
 
@@ -60,7 +60,7 @@ def test_an_ascending_loop_has_one_share():
 def taken_items(seed, **atomics):
     """What three workers take of the 14 items of two shares, in all."""
     scheduler, found = jitter.Scheduler(seed), []
-    counters = jitter.Jittery(new_shares(2), scheduler)
+    counters = jitter.Jittery(np.zeros(2 * STRIDE, np.int64), scheduler)
     take = jitter.jittery(next_chunk, **atomics)
 
     def worker(number):
