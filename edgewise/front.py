@@ -54,8 +54,11 @@ _NAMES = CallOptions.__optional_keys__
 _reporter: ContextVar[Progress | None] = ContextVar("reporter", default=None)
 
 
-def front(function: Callable[P, R]) -> Callable[P, R]:
+def front(function: Callable[P, R], choose_weights: Callable[..., Any] | None = None) -> Callable[P, R]:
     """Give a public function the arguments of :class:`CallOptions`.
+
+    If ``weight`` is given, ``choose_weights(*args, weight, **kwargs)`` returns the arguments with the graph
+    that has these weights (:func:`edgewise.weights.weighted_front`).
 
     Examples
     --------
@@ -88,6 +91,8 @@ def front(function: Callable[P, R]) -> Callable[P, R]:
         for name in unset & kwargs.keys():
             if kwargs[name] is None:
                 del kwargs[name]
+        if choose_weights is not None and "weight" in kwargs:
+            args, kwargs = choose_weights(*args, **kwargs)
         if not kwargs.keys() & _NAMES:
             return function(*args, **kwargs)
         n_threads, progress = kwargs.pop("threads", None), kwargs.pop("progress", None)

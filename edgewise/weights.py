@@ -1,6 +1,6 @@
 """The argument ``weight``: which weights of its graph a public function uses, with one meaning everywhere.
 
-The decorator :func:`takes_weight` adds it to the signature and to the documentation of a function, which is
+The decorator :func:`weighted_front` adds it to the signature and to the documentation of a function, which is
 called with a graph that has the weights that are wanted, and whose result has that graph.
 """
 
@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from edgewise.errors import GraphError, argument
-from edgewise.front import CallOptions, described
+from edgewise.front import CallOptions, described, front
 from edgewise.graph import Graph
 from edgewise.ingest.representation import weights_in_words
 
@@ -44,14 +43,12 @@ weight : str, bool or (n_edges,) array-like, optional
 _PARAMETER = inspect.Parameter("weight", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
 
 
-def takes_weight(function: Callable[P, R]) -> Callable[P, R]:
-    """Give a public function of a graph the argument ``weight``; :func:`~edgewise.front.front` comes above.
+def weighted_front(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a public function of a graph the arguments of :func:`~edgewise.front.front`, and ``weight``.
 
     Examples
     --------
-    >>> from edgewise.front import front
-    >>> @front
-    ... @takes_weight
+    >>> @weighted_front
     ... def total(graph, **options: Unpack[WeightOptions]):
     ...     "Add up the weights."
     ...     return graph.weights.sum().item() if graph.is_weighted else graph.n_edges
@@ -61,20 +58,20 @@ def takes_weight(function: Callable[P, R]) -> Callable[P, R]:
     """
     own = inspect.signature(function)
     shown = list(own.parameters.values())
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        weight = kwargs.pop("weight", None)
-        if weight is not None and args:
-            return function(with_weight(args[0], weight), *args[1:], **kwargs)  # type: ignore[arg-type]
-        if weight is not None and "graph" in kwargs:
-            kwargs["graph"] = with_weight(kwargs["graph"], weight)
-        return function(*args, **kwargs)
-
-    call.__signature__ = own.replace(parameters=[*shown[:-1], _PARAMETER, shown[-1]])  # type: ignore[attr-defined]
+    shown = [*shown[:-1], _PARAMETER, shown[-1]]
+    function.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
     if function.__doc__ is not None:
-        call.__doc__ = described(inspect.cleandoc(function.__doc__), DESCRIPTION)
-    return call
+        function.__doc__ = described(inspect.cleandoc(function.__doc__), DESCRIPTION)
+    return front(function, _choose_weights)
+
+
+def _choose_weights(*args: Any, weight: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, whose graph has the weights that ``weight`` chooses."""
+    if args:
+        return (with_weight(args[0], weight), *args[1:]), kwargs
+    if "graph" in kwargs:
+        kwargs["graph"] = with_weight(kwargs["graph"], weight)
+    return args, kwargs
 
 
 def with_weight(graph: Any, weight: Any) -> Any:

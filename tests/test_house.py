@@ -288,7 +288,8 @@ def parameters(function):
     """Names of all parameters of a function or lambda, but only those by position of a public function."""
     given, marks = function.args, getattr(function, "decorator_list", ())
     by_keyword = [*given.kwonlyargs, given.vararg, given.kwarg]
-    is_public = any(isinstance(mark, ast.Name) and mark.id in ("front", "named") for mark in marks)
+    of_public = "front", "weighted_front", "named"
+    is_public = any(isinstance(mark, ast.Name) and mark.id in of_public for mark in marks)
     named = [*given.posonlyargs, *given.args, *([] if is_public else by_keyword)]
     return [one.arg for one in named if one is not None]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from edgewise import tuning
 from edgewise.components.edge_order import is_in_sequence, neighbours_are_close
-from edgewise.components.trees import compress, new_parents, singletons
+from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.prefetch import prefetch
 
@@ -201,7 +201,7 @@ def rem_sequential(vertices, *form):
     one, other = form[0][:2] if of_rows else form
     device = arrays.device_of(other)
     one, other = arrays.move(one, "cpu"), arrays.move(other, "cpu")
-    parent = new_parents(vertices, other)
+    parent = arrays.empty(vertices, other.dtype, "cpu")
     label = label_rows if of_rows else label_dense if _pays_to_shorten(vertices, one, other) else label_all
     label.with_steps(vertices + len(other), parent, one, other)
     return arrays.move(parent, device)

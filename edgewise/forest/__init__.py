@@ -21,7 +21,6 @@ from edgewise.forest.filter import Entries, are_ascending
 from edgewise.forest.memory import check_memory
 from edgewise.forest.order import order_of
 from edgewise.forest.result import SpanningForest
-from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import (
     Driver,
@@ -35,7 +34,7 @@ from edgewise.method import (
     is_of_rows,
     refuse_client,
 )
-from edgewise.weights import SIMILARITY, WeightOptions, takes_weight
+from edgewise.weights import SIMILARITY, WeightOptions, weighted_front
 from edgewise.workers import device_team
 
 __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
@@ -91,8 +90,7 @@ class ForestOptions(WeightOptions, total=False):
     client: Never
 
 
-@front
-@takes_weight
+@weighted_front
 def minimum_spanning_forest(
     graph: Graph,
     *,

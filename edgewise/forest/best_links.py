@@ -27,13 +27,13 @@ from edgewise.components.result import Components
 from edgewise.device import arrays, compiled
 from edgewise.errors import GraphError, OptionError, VerificationError, argument, one_of
 from edgewise.forest.trees import halve
-from edgewise.front import CallOptions, front
+from edgewise.front import CallOptions
 from edgewise.graph import Graph
 from edgewise.ingest.datasets import datasets_of
 from edgewise.ingest.representation import take_origin
 from edgewise.method import check_graph, check_weights, is_number
 from edgewise.result import counted
-from edgewise.weights import takes_weight
+from edgewise.weights import weighted_front
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -130,8 +130,7 @@ class BestLinks(Components):
             raise VerificationError(f"vertex {wrong.argmax()} is not in the cluster of its best links")
 
 
-@front
-@takes_weight
+@weighted_front
 def best_links(
     graph: Graph,
     *,

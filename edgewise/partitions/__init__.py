@@ -17,7 +17,6 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, one_of, warn
-from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import (
     Driver,
@@ -42,7 +41,7 @@ from edgewise.partitions.levels import cut_of, loads_of
 from edgewise.partitions.presets import METHOD_OF, PRESETS, REGION_STEPS
 from edgewise.partitions.result import Partition
 from edgewise.result import counted
-from edgewise.weights import WeightOptions, takes_weight
+from edgewise.weights import WeightOptions, weighted_front
 
 __all__ = [
     "METHODS",
@@ -88,8 +87,7 @@ METHODS = {
 }
 
 
-@front
-@takes_weight
+@weighted_front
 def partition(
     graph: Graph,
     parts: int,

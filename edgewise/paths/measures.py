@@ -16,14 +16,14 @@ import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.errors import GraphError, VerificationError, argument
-from edgewise.front import front, reporter
+from edgewise.front import reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
 from edgewise.paths.apsp.search import BLOCK_BYTES, Search, TooLarge, rows_of_a_block
 from edgewise.paths.csr import unreached
 from edgewise.result import Result, counted
-from edgewise.weights import WeightOptions, takes_weight
+from edgewise.weights import WeightOptions, weighted_front
 
 if TYPE_CHECKING:
     import pyarrow
@@ -146,8 +146,7 @@ class DistanceMeasures(Result):
         plots.histogram(finite, path, plots.Labels(title, "eccentricity", "vertices"))
 
 
-@front
-@takes_weight
+@weighted_front
 def distance_measures(
     graph: Graph,
     *,

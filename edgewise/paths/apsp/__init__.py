@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from edgewise.device import arrays
-from edgewise.front import front, reporter
+from edgewise.front import reporter
 from edgewise.graph import Graph
 from edgewise.method import Driver, check_graph, check_method, check_one_or_several, worker_names
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.method import PathMethod
-from edgewise.weights import WeightOptions, takes_weight
+from edgewise.weights import WeightOptions, weighted_front
 
 __all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
 
@@ -74,8 +74,7 @@ class AllPairsOptions(WeightOptions, total=False):
     client: Any
 
 
-@front
-@takes_weight
+@weighted_front
 def all_pairs_shortest_paths(
     graph: Graph,
     *,

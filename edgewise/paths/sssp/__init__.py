@@ -18,7 +18,6 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
-from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import search_nearby
@@ -32,7 +31,7 @@ from edgewise.paths.sssp.weights import (
     type_named,
     wider_than,
 )
-from edgewise.weights import WeightOptions, takes_weight
+from edgewise.weights import WeightOptions, weighted_front
 
 __all__ = ["METHODS", "shortest_paths"]
 
@@ -98,8 +97,7 @@ class SSSPOptions(WeightOptions, total=False):
     delta: float
 
 
-@front
-@takes_weight
+@weighted_front
 def shortest_paths(
     graph: Graph,
     source: Any,
