@@ -18,8 +18,8 @@ from edgewise import tuning
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OutOfMemoryError, argument
 from edgewise.forest.filter import Entries, are_ascending
-from edgewise.forest.memory import check_memory
 from edgewise.forest.order import order_of
+from edgewise.forest.renumbering import is_renumbered
 from edgewise.forest.result import SpanningForest
 from edgewise.graph import Graph
 from edgewise.method import (
@@ -33,11 +33,22 @@ from edgewise.method import (
     check_weights,
     is_of_rows,
     refuse_client,
+    worker_names,
 )
 from edgewise.weights import SIMILARITY, WeightOptions, weighted_front
 from edgewise.workers import device_team
 
 __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
+
+
+#: Bytes of a word, or of a position.
+WORD = 8
+#: Bytes of the number of a round.
+ROUND = 4
+#: Bytes for which the free memory is not looked up.
+UNCHECKED_BYTES = 1 << 24
+#: Edges for each vertex that Kruskal's algorithm sorts at a time, where there are more.
+SORTED = 3
 
 
 @dataclass(frozen=True)
@@ -155,19 +166,21 @@ def minimum_spanning_forest(
     check_method(method, METHODS, options)
     check_one_or_several(device, devices)
     _check_weights(graph, maximum)
-    if devices is not None:
-        team = device_team(devices)
+    if devices is None:
+        taken: tuple[str, ...] = (graph.device if device is None else arrays.resolve(device),)
+        names = worker_names(taken[0])
     else:
-        team = device_team(graph.device if device is None else arrays.resolve(device))
-    for one in team.devices:
+        team = device_team(devices)
+        taken, names = team.devices, team.names
+    for one in taken:
         check_device(method, one, METHODS)
-    if len(team) == 1:
+    if len(taken) == 1:
         try:
-            return _solve(graph.to(team[0].device), method, maximum, team, options)
+            return _solve(graph.to(taken[0]), method, maximum, names, options)
         except OutOfMemoryError:
-            if team[0].device == "cpu":
+            if taken[0] == "cpu":
                 raise
-    return _solve_by_shares(graph, method, maximum, team, options)
+    return _solve_by_shares(graph, method, maximum, device_team(names), options)
 
 
 def _check_weights(graph, maximum):
@@ -192,12 +205,12 @@ def refuse_scores(name, maximum):
         )
 
 
-def _solve(graph, method, maximum, team, options):
+def _solve(graph, method, maximum, names, options):
     """Solve a graph on its device."""
     with arrays.guard(graph.device):
         entries = _entries(graph, maximum)
         name = choose(graph.device, len(entries.targets)) if method == "auto" else method
-        check_memory(graph.n_vertices, entries, name)
+        _check_memory(graph.n_vertices, entries, name)
         arrays.synchronize(graph.device)
         start = perf_counter()
         hooked_by, labels, *others = METHODS[name].run(graph.n_vertices, entries, **options)
@@ -205,7 +218,7 @@ def _solve(graph, method, maximum, team, options):
         seconds = perf_counter() - start
     found = hooked_by, labels, maximum, bool(entries.both)
     transactions = others[0] if others else None
-    return SpanningForest(graph, name, seconds, *found, devices=team.names, transactions=transactions)
+    return SpanningForest(graph, name, seconds, *found, devices=names, transactions=transactions)
 
 
 def _solve_by_shares(graph, method, maximum, team, options):
@@ -239,6 +252,36 @@ def choose(device, n_entries=None):
     is_small = n_entries is not None and n_entries < limits.forest_entries
     on_one_core = device == "cpu" and (is_small or threads.count() < limits.forest_threads)
     return "kruskal" if on_one_core else "boruvka"
+
+
+def _bytes_needed(n_vertices, entries, method) -> int:
+    """Bytes that a method takes beside the graph.
+
+    Boruvka's algorithm lists both ends and the word of every edge; Kruskal's the words, and again those of
+    the lightest edges, sorted.  Words that hold no position have it beside them.  Where trees are renumbered,
+    as many as there are vertices have a parent, an edge and a root once more.  With transactions, every
+    edge is listed at both of its ends, once more while the lists are made, and every vertex has six words and
+    the round that it was active in last.
+    """
+    count, width = len(entries.targets), entries.targets.dtype.itemsize
+    word = WORD if entries.order.packed else 2 * WORD
+    rows = width * count if len(entries.offsets) else 0
+    if method == "transactional":
+        return word * count + 4 * (width + WORD) * count + (3 * width + 6 * WORD + ROUND) * n_vertices + rows
+    if method == "kruskal":
+        return word * (count + min(count, SORTED * n_vertices)) + (width + WORD) * n_vertices + rows
+    again = width + 2 * WORD if is_renumbered(n_vertices, arrays.device_of(entries.targets)) else 0
+    return (2 * width + word) * count + (width + WORD + 2 * word + again) * n_vertices + rows
+
+
+def _check_memory(n_vertices, entries, method) -> None:
+    """Raise unless the bytes are free on the device, since a host promises more than it has."""
+    device = arrays.device_of(entries.targets)
+    needed = _bytes_needed(n_vertices, entries, method)
+    if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory(device)):
+        problem = f"{device} has too little memory for a spanning forest of {n_vertices:,} vertices"
+        sizes = f"{needed:,} bytes needed, {free:,} free"
+        raise OutOfMemoryError(f"{problem}: {sizes}; leave out edges that are not needed, or stream them")
 
 
 def _entries(graph, maximum):
