@@ -158,6 +158,29 @@ def barrier_wait(worker):
 ATOMICS = {f.__name__: f for f in (cas, fetch_add, fetch_min, fetch_max, fetch_or, load, store, barrier_wait)}
 
 
+def careless_add(array, index, value):
+    """A planted race: another thread may add between the read and the write."""
+    held = array[index]
+    array[index] = held + array.dtype.type(value)
+    return held
+
+
+def careless_min(array, index, value):
+    """A planted race: another thread may lower the value between the read and the write."""
+    held = array[index]
+    if value < held:
+        array[index] = value
+    return held
+
+
+def careless_cas(array, index, expected, value):
+    """A planted race: another thread may write between the comparison and the write."""
+    held = array[index]
+    if held == expected:
+        array[index] = value
+    return held
+
+
 def jittery(function, **replaced):
     """A copy of a device function of the library, and of all that it calls, with atomics that may switch.
 
@@ -167,7 +190,7 @@ def jittery(function, **replaced):
     ----------
     function : function
     **replaced
-        Other values of names that it or its callees use, such as a careless ``fetch_min``.
+        Other values of names that it or its callees use, such as :func:`careless_min` for ``fetch_min``.
     """
     copies = {}
 

@@ -146,27 +146,12 @@ def test_every_long_row_is_listed_once():
         assert listed_by_three(seed) == (list(range(9)), [0, 9]), f"seed {seed}"
 
 
-def careless_add(array, index, value):
-    """The planted race of a list: another thread may add between the read and the write."""
-    held = array[index]
-    array[index] = held + value
-    return held
-
-
 def test_a_careless_list_loses_rows():
-    assert any(listed_by_three(seed, fetch_add=careless_add)[1] != [0, 9] for seed in SEEDS)
+    assert any(listed_by_three(seed, fetch_add=jitter.careless_add)[1] != [0, 9] for seed in SEEDS)
 
 
 def test_a_planted_race_is_caught():
     assert any(components_on(seed, careless_union) != EXPECTED for seed in SEEDS)
-
-
-def careless_cas(array, index, expected, value):
-    """A compare-and-swap that lets other threads go on between the two."""
-    held = array[index]
-    if held == expected:
-        array[index] = value
-    return held
 
 
 def labels_after(seed, parent, *phases):
@@ -215,7 +200,7 @@ def outside_the_giant(seed, **replaced):
 def test_no_edge_is_lost_between_cores(run):
     for seed in SEEDS:
         assert run(seed) == [0] * 7, f"seed {seed}"
-    assert any(run(seed, cas=careless_cas) != [0] * 7 for seed in SEEDS)
+    assert any(run(seed, cas=jitter.careless_cas) != [0] * 7 for seed in SEEDS)
 
 
 def in_ranges(seed, **replaced):
@@ -290,7 +275,7 @@ def named_by(seed, **replaced):
 
 def test_the_least_id_names_a_union_of_parts():
     assert {named_by(seed) for seed in SEEDS} == {6}
-    assert any(named_by(seed, cas=careless_cas) != 6 for seed in SEEDS)
+    assert any(named_by(seed, cas=jitter.careless_cas) != 6 for seed in SEEDS)
 
 
 def sizes_after(seed, **replaced):
@@ -305,7 +290,7 @@ def sizes_after(seed, **replaced):
 
 def test_sizes_of_parts_are_all_added():
     assert {sizes_after(seed) for seed in SEEDS} == {11}
-    assert any(sizes_after(seed, fetch_add=careless_add) != 11 for seed in SEEDS)
+    assert any(sizes_after(seed, fetch_add=jitter.careless_add) != 11 for seed in SEEDS)
 
 
 def ranges_contracted_by_three(seed, **replaced):
@@ -328,13 +313,8 @@ def ranges_contracted_by_three(seed, **replaced):
     return least.values[[0, 3]].tolist(), total.values[[0, 3]].tolist()
 
 
-def careless_min(array, index, value):
-    if array[index] > value:
-        array[index] = value
-
-
 def test_ranges_lose_no_link_and_no_size():
     expected = [6, 3], [24, 15]
     assert all(ranges_contracted_by_three(seed) == expected for seed in SEEDS)
-    for planted in {"fetch_min": careless_min}, {"fetch_add": careless_add}:
+    for planted in {"fetch_min": jitter.careless_min}, {"fetch_add": jitter.careless_add}:
         assert not all(ranges_contracted_by_three(seed, **planted) == expected for seed in SEEDS)

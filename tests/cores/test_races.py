@@ -43,17 +43,10 @@ def test_cores_are_right_under_every_schedule(few):
         assert cores_by(seed, few) == (EXPECTED, list(range(N))), f"seed {seed}"
 
 
-def careless_add(array, index, value):
-    """The planted race: another thread may add between the read and the write."""
-    held = array[index]
-    array[index] = held + array.dtype.type(value)
-    return held
-
-
 def test_the_planted_race_is_caught():
     def outcome(seed):
         try:
-            return cores_by(seed, fetch_add=careless_add)
+            return cores_by(seed, fetch_add=jitter.careless_add)
         except IndexError:  # a vertex was queued twice
             return None
 

@@ -40,12 +40,5 @@ def test_no_credit_is_lost():
         assert counts_on(seed) == COUNTS, f"seed {seed}"
 
 
-def careless_add(array, index, value):
-    """An addition that is taken apart: the planted race."""
-    held = array[index]
-    array[index] = held + value
-    return held
-
-
 def test_a_careless_addition_is_found():
-    assert any(counts_on(seed, fetch_add=careless_add) != COUNTS for seed in SEEDS)
+    assert any(counts_on(seed, fetch_add=jitter.careless_add) != COUNTS for seed in SEEDS)

@@ -203,18 +203,11 @@ def wedges_by_threads(seed, **replaced):
     return (measured.values == expected).all() and total.values[0] == expected.sum()
 
 
-def careless_add(array, index, value):
-    """A planted race: read, then write."""
-    held = array[index]
-    array[index] = held + value
-    return held
-
-
 @for_gpus
 @pytest.mark.interpreter
 def test_races_of_measured_wedges():
     assert all(wedges_by_threads(seed) for seed in range(30))
-    assert not all(wedges_by_threads(seed, fetch_add=careless_add) for seed in range(30))
+    assert not all(wedges_by_threads(seed, fetch_add=jitter.careless_add) for seed in range(30))
 
 
 @for_gpus

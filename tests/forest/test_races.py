@@ -54,14 +54,6 @@ def forest_by_threads(seed, packed, **atomics):
     return sorted(found[found >= 0].tolist()) if ended else []
 
 
-def careless_min(array, index, value):
-    """A minimum that is taken apart."""
-    held = array[index]
-    if value < held:
-        array[index] = value
-    return held
-
-
 @pytest.mark.parametrize("packed", [True, False])
 def test_every_order_of_threads_finds_the_forest(packed):
     for seed in SEEDS:
@@ -70,7 +62,7 @@ def test_every_order_of_threads_finds_the_forest(packed):
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_planted_race_is_caught(packed):
-    assert any(forest_by_threads(seed, packed, fetch_min=careless_min) != FOREST for seed in SEEDS)
+    assert any(forest_by_threads(seed, packed, fetch_min=jitter.careless_min) != FOREST for seed in SEEDS)
 
 
 #: Parents of two trees, whose roots have their numbers already.

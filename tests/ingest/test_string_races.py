@@ -21,14 +21,6 @@ def fetch_min(array, index, value):
     return held
 
 
-def careless_cas(array, index, expected, value):
-    """Look and then write, with a hand-over between."""
-    held = array[index]
-    if held == expected:
-        array[index] = value
-    return held
-
-
 def late(function):
     """find_or_enter with the mark of a new string set after others can see it."""
 
@@ -82,7 +74,7 @@ def test_first_appearances_are_found_in_any_order_of_threads():
 
 
 def test_a_careless_exchange_is_caught():
-    assert any(numbered(seed, cas=careless_cas) != EXPECTED for seed in SEEDS)
+    assert any(numbered(seed, cas=jitter.careless_cas) != EXPECTED for seed in SEEDS)
 
 
 def test_a_late_mark_is_caught():

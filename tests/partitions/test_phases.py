@@ -233,14 +233,6 @@ def test_cost_steps_rise_with_the_loss():
     assert len(set(steps[5:11])) == 6
 
 
-def careless_cas(array, index, expected, value):
-    """A compare-and-swap that is taken apart."""
-    held = array[index]
-    if held == expected:
-        array[index] = value
-    return held
-
-
 def slots_of(seed, **atomics):
     """Slots that three threads claim for the same labels, and the table."""
     scheduler = jitter.Scheduler(seed)
@@ -267,7 +259,8 @@ def test_a_label_has_one_slot():
 @pytest.mark.skipif(SIMULATED, reason="the interpreter finds races")
 def test_a_careless_swap_is_found():
     assert any(
-        len({tuple(sorted(one)) for one in slots_of(seed, cas=careless_cas)[0]}) > 1 for seed in range(60)
+        len({tuple(sorted(one)) for one in slots_of(seed, cas=jitter.careless_cas)[0]}) > 1
+        for seed in range(60)
     )
 
 

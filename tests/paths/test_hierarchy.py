@@ -359,16 +359,9 @@ def test_a_hierarchy_is_right_under_every_schedule():
         assert distances_of(hierarchy) == answer, f"seed {seed}"
 
 
-def careless_add(array, index, value):
-    """The planted race: another worker may add between the read and the write."""
-    held = array[index]
-    array[index] = held + value
-    return held
-
-
 def is_wrong(seed):
     try:
-        hierarchy = contracted(seed, fetch_add=careless_add)
+        hierarchy = contracted(seed, fetch_add=jitter.careless_add)
         return hierarchy is None or distances_of(hierarchy) != expected(RACED, [0])
     except (AssertionError, IndexError, ValueError, jitter.Stuck):
         return True

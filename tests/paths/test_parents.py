@@ -116,16 +116,10 @@ def parents_by_threads(seed, **replaced):
     return found.values.view(np.int64).tolist() == expected(rows, distances, none)
 
 
-def careless_min(array, index, value):
-    """A planted race: read, then write."""
-    if not isinstance(array, jitter.Jittery) or array[index] > value:
-        array[index] = value
-
-
 @pytest.mark.interpreter
 def test_rows_that_workers_share():
     assert all(parents_by_threads(seed) for seed in SEEDS)
-    assert not all(parents_by_threads(seed, fetch_min=careless_min) for seed in SEEDS)
+    assert not all(parents_by_threads(seed, fetch_min=jitter.careless_min) for seed in SEEDS)
 
 
 @pytest.mark.interpreter

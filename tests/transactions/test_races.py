@@ -17,14 +17,6 @@ SEEDS, MANY_SEEDS, THREADS, COUNT, WORDS = range(24), range(120), 3, 6, 4
 HOT = ("increments", "bank of 4", "write skew")
 
 
-def careless_cas(array, index, expected, value):
-    """A compare-and-swap that is taken apart."""
-    held = array[index]
-    if held == expected:
-        array[index] = value
-    return held
-
-
 def jittery_run(seed, workload, protocol, n_words=WORDS, count=COUNT, **replaced):
     """Run transactions in threads that switch at every access of a shared array, and check the history."""
     scheduler, kind = jitter.Scheduler(seed), WORKLOADS[workload]
@@ -99,7 +91,7 @@ def test_reads_without_locks_are_of_one_moment(protocol):
 
 @pytest.mark.parametrize("protocol", ["wound-wait", "pessimistic"])
 def test_a_planted_race_is_caught(protocol):
-    assert is_caught("bank of 4", PROTOCOLS[protocol], cas=careless_cas)
+    assert is_caught("bank of 4", PROTOCOLS[protocol], cas=jitter.careless_cas)
 
 
 @pytest.mark.parametrize("name", BROKEN)
