@@ -1,9 +1,11 @@
 """The tables of strong components and cores; see :mod:`tables`."""
 
 from functools import partial
+from pathlib import Path
 
 from record import results, table
 
+FOLDER = Path(__file__).resolve().parent
 #: Names of the columns that are no methods of edgewise.
 PEERS = {
     "scipy.sparse.csgraph": "SciPy",
@@ -24,4 +26,6 @@ def of_processor(name):
     return table(["graph", "vertices", "edges", *(PEERS.get(one, f"`{one}`") for one in columns)], body)
 
 
-TABLES = {name: partial(of_processor, name) for name in ("strong-cpu", "cores-cpu")}
+#: The problems whose scripts here compare such methods and peers.
+PROBLEMS = [page.stem for page in FOLDER.glob("*.py") if "\nfrom vertex_peers import" in page.read_text()]
+TABLES = {f"{problem}-cpu": partial(of_processor, f"{problem}-cpu") for problem in PROBLEMS}

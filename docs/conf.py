@@ -52,6 +52,14 @@ def without_last_blank_lines(app, page, source):
     source[0] = re.sub(r"\n+^```$", "\n```", source[0], flags=re.MULTILINE)
 
 
+def with_all_guides(app, page, source):
+    """List the pages that the index does not name after the guides, as those of new problems."""
+    if page == "index":
+        named = {page, *source[0].splitlines()}
+        others = sorted({path.stem for path in Path(__file__).parent.glob("*.md")} - named)
+        source[0] = source[0].replace("\nnetworkx\n```", "\n".join(["", "networkx", *others, "```"]))
+
+
 def without_constructors_of_results(app, what, name, obj, options, signature, returns):
     """Show no arguments of results, which only edgewise makes."""
     from edgewise.result import Result
@@ -62,4 +70,5 @@ def without_constructors_of_results(app, what, name, obj, options, signature, re
 
 def setup(app):
     app.connect("source-read", without_last_blank_lines)
+    app.connect("source-read", with_all_guides)
     app.connect("autodoc-process-signature", without_constructors_of_results)

@@ -1,5 +1,7 @@
 """Compiling ahead: the main job on tiny graphs, so that its kernels are on disk before they are wanted."""
 
+from importlib import import_module
+
 from edgewise.front import named
 from edgewise.unfinished import temporary_folder
 
@@ -25,6 +27,8 @@ TAKEN = {
         "johnson",
     ),
 }
+#: Folders of problems with an option of their own; those of all others are compiled by ``cores``.
+WITH_OPTIONS = ("components", "cycles", "forest", "partitions")
 #: Length of cycles from which on there is one method for all.
 LONGEST = 7
 
@@ -59,7 +63,7 @@ def warmup(
     partitions : bool
         Compile partitions, too, for graphs with and without weights, and their measures.
     cores : bool
-        Compile core numbers and strong components, too.
+        Compile core numbers and strong components, too, and all problems that have no option here.
 
     Returns
     -------
@@ -203,14 +207,27 @@ def _stream_all_kinds(folder, where):
 
 
 def _decompose(device):
-    """Run the methods that ``auto`` takes for strong components and for core numbers."""
-    from edgewise.cores import core_numbers
+    """Run the methods that ``auto`` takes for the problems without an option, such as core numbers."""
+    from edgewise.errors import GraphError
     from edgewise.graph import Graph
-    from edgewise.strong import strongly_connected_components
 
     graph = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5, directed=True).to(device)
-    strongly_connected_components(graph)
-    core_numbers(graph.undirected())
+    for front in _other_fronts():
+        try:
+            front(graph)
+        except GraphError:  # it takes undirected graphs only
+            front(graph.undirected())
+
+
+def _other_fronts():
+    """The public functions of the folders that have methods, and no option here."""
+    import edgewise
+
+    for page, attribute in edgewise._HOMES.values():
+        if page.count(".") == 1 and page.partition(".")[2] not in WITH_OPTIONS:
+            home = import_module(page)
+            if hasattr(home, "METHODS"):
+                yield getattr(home, attribute)
 
 
 def _search_all_kinds(device):

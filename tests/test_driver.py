@@ -133,4 +133,4 @@ def test_subcommands_that_use_a_gpu_by_default(name):
     has_device = "device" in getattr(function, "__signature__", SimpleNamespace(parameters=())).parameters
     if not has_device and function is not None:
         has_device = "device" in getattr(function, "__annotations__", {})
-    assert has_device == (name in command.ON_GPU)
+    assert has_device == (name not in command.ON_CPU)

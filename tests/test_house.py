@@ -16,6 +16,7 @@ import pytest
 
 import edgewise
 from edgewise.method import Driver, Method
+from tests.problems import PROBLEMS
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Texts of all pages of the package, by their path inside it.
@@ -121,19 +122,20 @@ def test_imports_run_one_way():
         pytest.skip("import-linter is not installed")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+    layers = set(re.findall(r"edgewise\.(\w+)", (ROOT / "pyproject.toml").read_text()))
+    folders = {page.parts[0] for page in SOURCES if len(page.parts) > 1}
+    assert folders <= layers, "a folder has no layer in pyproject.toml"
 
 
 #: Modules of the package that a first call may import beside those of ``import edgewise`` and of its graph.
 MAX_MODULES_PER_CALL = 45
 #: Imported when a function is compiled for the CPU, which the interpreter does not do.
 OF_COMPILING = ("edgewise.device.atomics_on_cpu", "edgewise.device.numba_internals")
-FIRST_CALLS = {
+FIRST_CALLS = {name: f"ew.{name}(plain)" for name in PROBLEMS} | {
     "all_pairs_shortest_paths": "ew.all_pairs_shortest_paths(weighted)",
     "best_links": "ew.best_links(weighted, datasets=ids % 3)",
     "bfs": "ew.bfs(plain, 0)",
     "clustering": "ew.clustering(plain)",
-    "connected_components": "ew.connected_components(plain)",
-    "core_numbers": "ew.core_numbers(plain)",
     "cycle_counts": "ew.cycle_counts(plain, 5)",
     "distance_measures": "ew.distance_measures(plain)",
     "estimate_cycles": "ew.estimate_cycles(plain, 5)",

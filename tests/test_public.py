@@ -19,18 +19,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "public.txt"
-#: Tables of methods, by the room whose front takes their names.
-TABLES = {
-    "connected_components": "edgewise.components",
-    "core_numbers": "edgewise.cores",
-    "cycle_counts": "edgewise.cycles",
-    "minimum_spanning_forest": "edgewise.forest",
-    "partition": "edgewise.partitions",
-    "all_pairs_shortest_paths": "edgewise.paths.apsp",
-    "bfs": "edgewise.paths.bfs",
-    "shortest_paths": "edgewise.paths.sssp",
-    "strongly_connected_components": "edgewise.strong",
-}
 #: Other tables whose keys users name.
 NAMES = {
     "merge of connected_components": ("edgewise.components", "MERGES"),
@@ -118,8 +106,10 @@ def public_names():
 
 def methods():
     """The methods of every table, with their devices and options, and other names that users give."""
-    for front, page in TABLES.items():
-        for name, method in import_module(page).METHODS.items():
+    from tests.problems import PROBLEMS
+
+    for front, problem in PROBLEMS.items():
+        for name, method in problem.methods.items():
             devices, options = ", ".join(method.devices), ", ".join(sorted(method.options)) or "none"
             yield f"method of {front}: {name} on {devices}; options: {options}"
     for words, (page, table) in NAMES.items():

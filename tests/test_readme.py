@@ -8,21 +8,16 @@ import re
 import shlex
 import tomllib
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from edgewise.command import PAGES
-from edgewise.components import MERGES, METHODS
-from edgewise.cores import METHODS as CORES
-from edgewise.cycles import METHODS as CYCLES
-from edgewise.forest import METHODS as FOREST
-from edgewise.partitions import METHODS as PARTITIONS
-from edgewise.paths.apsp import METHODS as APSP
-from edgewise.paths.bfs import METHODS as BFS
-from edgewise.paths.sssp import METHODS as SSSP
-from edgewise.strong import METHODS as STRONG
+from edgewise.command import HOMES, PAGES
+from edgewise.components import MERGES
 from edgewise.tuning import described
+from tests.how_tos import HOW_TOS
+from tests.problems import PROBLEMS
 from tests.shown import COMMAND, on_a_terminal, without_times
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,11 +30,11 @@ def summary_of(method):
     return method.summary + " (baseline)" * method.baseline
 
 
-def table_of_methods():
+def table_of_components(methods):
     """The table of methods for components."""
     lines = ["| Method | What it does | Reads | Source |", "| --- | --- | --- | --- |"]
     return "\n".join(
-        lines + [f"| `{n}` | {summary_of(m)} | {m.reads} | {m.source} |" for n, m in METHODS.items()]
+        lines + [f"| `{n}` | {summary_of(m)} | {m.reads} | {m.source} |" for n, m in methods.items()]
     )
 
 
@@ -73,17 +68,17 @@ def table_of_devices(methods):
     return "\n".join(lines)
 
 
-#: The methods of each kind of search, the heading of their third column, and what it shows.
+#: The heading of the third column of the methods of each kind of search, and what it shows.
 SEARCHES = {
-    "bfs": (BFS, "Needs incoming rows", lambda method: "yes" if method.needs_incoming else ""),
-    "sssp": (SSSP, "Weights", lambda method: method.weights),
-    "apsp": (APSP, "Weights", lambda method: method.weights),
+    "bfs": ("Needs incoming rows", lambda method: "yes" if method.needs_incoming else ""),
+    "sssp": ("Weights", lambda method: method.weights),
+    "apsp": ("Weights", lambda method: method.weights),
 }
 
 
-def table_of_searches(kind):
+def table_of_searches(kind, methods):
     """The table of methods of ``kind`` as the page on paths must show it."""
-    methods, heading, third = SEARCHES[kind]
+    heading, third = SEARCHES[kind]
     lines = [f"| Method | What it does | {heading} | Runs on | Source |", "| --- | --- | --- | --- | --- |"]
     for name, method in methods.items():
         devices = ", ".join(KINDS[kind] for kind in method.devices)
@@ -91,16 +86,35 @@ def table_of_searches(kind):
     return "\n".join(lines)
 
 
-#: The generated tables: the guide and the mark of each, and what makes it.
+def table_of_commands():
+    """The subcommands as the page on the command line must show them."""
+    lines = ["| Subcommand | What it does |", "| --- | --- |"]
+    return "\n".join(lines + [f"| `{name}` | {summary} |" for name, summary in PAGES.items()])
+
+
+#: What writes the table of methods of a problem, if it has columns of its own.
+WRITERS = {"components": table_of_components} | {kind: partial(table_of_searches, kind) for kind in SEARCHES}
+#: Tables that other tests hold against the code.
+ELSEWHERE = {"cycles"}
+
+
+def page_with(mark):
+    """The name of the guide that has a table."""
+    found = [path.stem for path in PAGES_OF_TEXT if f"<!-- {mark} -->\n" in path.read_text()]
+    assert len(found) == 1, f"pages with <!-- {mark} -->: {found}"
+    return found[0]
+
+
+#: The generated tables, by their marks, and what makes them.
 TABLES = {
-    ("components", "methods"): table_of_methods,
-    ("components", "merges"): table_of_merges,
-    ("forest", "methods of forest"): partial(table_of_devices, FOREST),
-    ("partitions", "methods of partitions"): partial(table_of_devices, PARTITIONS),
-    ("strong", "methods of strong"): partial(table_of_devices, STRONG),
-    ("cores", "methods of cores"): partial(table_of_devices, CORES),
-    ("contributing", "limits"): table_of_limits,
-    **{("paths", f"methods of {kind}"): partial(table_of_searches, kind) for kind in SEARCHES},
+    "merges": table_of_merges,
+    "limits": table_of_limits,
+    "commands": table_of_commands,
+    **{
+        f"methods of {problem.name}": partial(WRITERS.get(problem.name, table_of_devices), problem.methods)
+        for problem in PROBLEMS.values()
+        if problem.name not in ELSEWHERE
+    },
 }
 
 
@@ -109,13 +123,22 @@ def guide(name):
     return ROOT / "docs" / f"{name}.md"
 
 
-@pytest.mark.parametrize("page, mark", TABLES)
-def test_tables_are_the_code_s(page, mark):
-    shown = guide(page).read_text().partition(f"<!-- {mark} -->\n")[2].partition(f"\n<!-- /{mark} -->")[0]
-    assert shown == TABLES[page, mark](), "run python tests/test_readme.py"
+@pytest.mark.parametrize("mark", TABLES)
+def test_tables_are_the_code_s(mark):
+    text = guide(page_with(mark)).read_text()
+    shown = text.partition(f"<!-- {mark} -->\n")[2].partition(f"\n<!-- /{mark} -->")[0]
+    assert shown == TABLES[mark](), "run python tests/test_readme.py"
 
 
-@pytest.mark.parametrize("name", ["paths", "conditions", "streams", "graphs", "strong", "cores"])
+#: Guides whose examples other tests run.
+RUN_ELSEWHERE = {
+    *("clusters", "coming-from", "cycles", "dask", "files", "forest"),
+    *("partitions", "results", "splink", "thresholds", "transactions", *HOW_TOS),
+}
+EXAMPLES = [path.stem for path in PAGES_OF_TEXT[1:] if "\n>>> " in path.read_text()]
+
+
+@pytest.mark.parametrize("name", sorted({*EXAMPLES} - RUN_ELSEWHERE))
 def test_examples_of_a_page_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = doctest.NORMALIZE_WHITESPACE
@@ -205,14 +228,15 @@ def test_the_readme_installs_what_is_there():
         assert set(re.findall(r"\w+", word)) <= set(extras), word
 
 
+def tables_of(page):
+    """The tables of methods, and of merges, that the options of a subcommand name."""
+    held = list(vars(import_module(f"edgewise.command.{HOMES.get(page, page)}")).values())
+    tables = [MERGES, *(problem.methods for problem in PROBLEMS.values())]
+    return [table for table in tables if any(one is table for one in held)]
+
+
 @pytest.mark.parametrize(
-    ("page", "tables"),
-    {
-        "components": [METHODS, MERGES],
-        "paths": [BFS, SSSP, APSP],
-        "cycles": [CYCLES],
-        "cores": [CORES],
-    }.items(),
+    ("page", "tables"), [(page, tables_of(page)) for page in PAGES if page not in HOMES and tables_of(page)]
 )
 def test_help_names_the_baselines(page, tables, capsys, monkeypatch):
     from edgewise.command import run
@@ -239,7 +263,7 @@ def test_pages_named_for_contributors_exist():
 
 
 if __name__ == "__main__":
-    for (page, mark), table in TABLES.items():
-        path, before, after = guide(page), f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
+    for mark, table in TABLES.items():
+        path, before, after = guide(page_with(mark)), f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
         head, _, rest = path.read_text().partition(before)
         path.write_text(head + before + table() + "\n" + after + rest.partition(after)[2])

@@ -53,8 +53,9 @@ PAGES = {
 }
 #: Pages of subcommands that share one.
 HOMES = {"partition-eval": "partition", "why": "forest"}
-#: Subcommands that compute on a GPU, if there is one, unless ``--device`` or ``--devices`` says otherwise.
-ON_GPU = ("components", "strong", "cores", "paths", "cycles", "forest", "why", "partition", "warmup")
+#: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
+#: says otherwise.
+ON_CPU = (None, "partition-eval", "generate", "bench", "convert", "info")
 #: Examples at the end of the help of the command itself.
 EXAMPLES = (
     "edgewise generate pairs 100000 -o pairs.parquet",
@@ -102,7 +103,7 @@ def main(arguments=None):
 
 def start_driver(arguments) -> bool:
     """Start the driver of GPUs before the subcommand is imported; return whether it may use one."""
-    device = "auto" if _page(arguments) in ON_GPU else "cpu"
+    device = "cpu" if _page(arguments) in ON_CPU else "auto"
     for word, following in pairwise([*arguments, ""]):
         option, equals, value = word.partition("=")
         if option in ("--device", "--devices"):
