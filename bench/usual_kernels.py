@@ -20,7 +20,7 @@ import first_use
 from edgewise import tuning
 from edgewise.device import ahead, each_row, launch, warps
 
-tuning.CPU = replace(tuning.CPU, ingest_few=0)  # so that small files take the kernels of large ones
+tuning.CPU = replace(tuning.CPULimits(), ingest_few=0)  # so that small files take the kernels of large ones
 
 
 class WarpWidth(str):

@@ -50,6 +50,7 @@ PAGES = {
     "convert": "Read a graph in one format and write it in another.",
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
+    "tune": "Measure the limits that choose a method on this machine.",
 }
 #: Pages of subcommands that share one.
 HOMES = {"partition-eval": "partition", "why": "forest"}

@@ -5,12 +5,16 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 import edgewise
+from edgewise import tuning
 from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
+from edgewise.errors import FileError
 from edgewise.files.store import manifest_of
 
 GIB = 2**30
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
+#: Facts about the limits.
+NAMES_OF_LIMITS = "limits", "limit_files", "limit_notes"
 
 
 @options.subcommand(
@@ -53,7 +57,49 @@ def machine():
         "gpu_reason": arrays.why_no_gpu(),
         "peer_access": _peer_access(count),
         "kernels": None if folder is None else str(folder),
+        **limits(["cpu", "cuda"] if count else ["cpu"]),
     }
+
+
+def limits(kinds):
+    """The limits in force on kinds of devices, the files of tuned ones, and what to know of these."""
+    known: dict[str, dict] = {}
+    notes = []
+    for kind in kinds:
+        known[kind] = {}
+        try:
+            known[kind] = tuning.tuned(kind) if tuning.is_used() else {}
+        except FileError as error:
+            notes.append(str(error))
+    if not tuning.is_used():
+        notes.append("EDGEWISE_TUNED is 0, so the defaults are used")
+    elif words := ignored(kinds):
+        notes.append(words)
+    return {
+        "limits": [_limit(*one, known[one[0]].get(one[1])) for one in tuning.described() if one[0] in kinds],
+        "limit_files": [str(tuning.tuned_file(kind)) for kind in kinds if known[kind]],
+        "limit_notes": notes,
+    }
+
+
+def _limit(kind, name, value, of, tuned):
+    facts = {"device": kind, "name": name, "value": value, "unit": of.unit, "separates": of.separates}
+    when = None if tuned is None else tuned.date
+    return facts | {"default": of.default, "tuned": when, "gain": None if tuned is None else tuned.gain}
+
+
+def ignored(kinds):
+    """Words about files of tuned limits that are not read; ``None`` if there are none."""
+    found = {kind: names for kind in kinds if (names := tuning.files(kind))}
+    others = sum(len({*names} - {tuning.tuned_file(kind).name}) for kind, names in found.items())
+    if not others:
+        return None
+    return f"{report.counted(others, 'file')} of limits of other machines or versions: ignored"
+
+
+def number(value):
+    """A limit as it is printed."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def _version(package):
@@ -68,11 +114,11 @@ def _gpu(index):
 
     from edgewise.device import arrays
 
-    if arrays.SIMULATED:
-        return {"index": index, "name": "CUDA simulator", "memory_bytes": psutil.virtual_memory().total}
-    runtime = arrays.namespace(f"cuda:{index}").cuda.runtime
-    facts = runtime.getDeviceProperties(index)
-    return {"index": index, "name": facts["name"].decode(), "memory_bytes": facts["totalGlobalMem"]}
+    memory = psutil.virtual_memory().total
+    if not arrays.SIMULATED:
+        runtime = arrays.namespace(f"cuda:{index}").cuda.runtime
+        memory = runtime.getDeviceProperties(index)["totalGlobalMem"]
+    return {"index": index, "name": arrays.gpu_name(index), "memory_bytes": memory}
 
 
 def _peer_access(count):
@@ -85,13 +131,26 @@ def _peer_access(count):
 
 def _machine_in_words(facts):
     """The facts of :func:`machine` as they are printed."""
-    own = ("memory_bytes", "gpus", "gpu_reason", "peer_access", "kernels")
+    own = ("memory_bytes", "gpus", "gpu_reason", "peer_access", "kernels", *NAMES_OF_LIMITS)
     words = {name: value or "not installed" for name, value in facts.items() if name not in own}
     return words | {
         "memory": f"{facts['memory_bytes'] / GIB:.1f} GiB",
         "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
         "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",
+        "limits": "; ".join([*(facts["limit_files"] or ["defaults"]), *facts["limit_notes"]]),
+        **{_name_of_limit(one): _limit_in_words(one) for one in facts["limits"]},
     }
+
+
+def _name_of_limit(one):
+    return one["name"] + (" (GPU)" if one["device"] == "cuda" else "")
+
+
+def _limit_in_words(one):
+    words = f"{number(one['value'])} {one['unit']}: {one['separates']}"
+    if one["tuned"] is None:
+        return words
+    return f"{words} (tuned {one['tuned']}, {one['gain']:.0%} faster; default {number(one['default'])})"
 
 
 def _gpus_in_words(facts):

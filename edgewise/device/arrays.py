@@ -135,6 +135,13 @@ def gpu_count() -> int:
     return 0 if why_no_gpu() else (1 if SIMULATED else _cupy().cuda.runtime.getDeviceCount())
 
 
+def gpu_name(number: int) -> str:
+    """Name of a GPU by its number."""
+    if SIMULATED:
+        return "CUDA simulator"
+    return _cupy().cuda.runtime.getDeviceProperties(number)["name"].decode()
+
+
 def why_no_gpu() -> str | None:
     """Reason why no GPU can be used, or ``None``."""
     if SIMULATED:

@@ -49,11 +49,26 @@ POLL_SECONDS = 0.001
 
 def count() -> int:
     """Number of threads that loops use: as many as there are cores, unless the user sets another number."""
+    return _without_numba() or _counter()()
+
+
+def most() -> int:
+    """Number of threads that loops may use, whatever number is set for a call."""
+    if number := _without_numba():
+        return number
+    with interrupts_kept():
+        import numba
+
+    return numba.config.NUMBA_NUM_THREADS
+
+
+def _without_numba():
+    """The number of threads that Numba will have, as far as that is known without its import."""
     if "numba" not in sys.modules and not Path(".numba_config.yaml").exists():
         given = os.environ.get("NUMBA_NUM_THREADS", "")
         if given.isdecimal() or (not given and hasattr(os, "sched_getaffinity")):
             return int(given) if given else len(os.sched_getaffinity(0))
-    return _counter()()
+    return None
 
 
 def share_cores() -> None:

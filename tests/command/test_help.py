@@ -26,7 +26,14 @@ PAGES = [
     *(("bench", problem) for problem in PROBLEMS),
 ]
 #: Examples that take minutes, or need a cluster; their options are parsed.
-SLOW = ("bench", "warmup", "generate named", "components shards/ --scheduler", "components shards/ --memory")
+SLOW = (
+    "bench",
+    "tune",
+    "warmup",
+    "generate named",
+    "components shards/ --scheduler",
+    "components shards/ --memory",
+)
 
 
 def page_of(words, capsys):

@@ -94,7 +94,9 @@ def test_info_about_the_machine(capsys):
     assert facts["memory_bytes"] > 2**20 and facts["cores"] >= 1
     assert isinstance(facts["gpus"], list) and bool(facts["gpus"]) == (facts["gpu_reason"] is None)
     names = [line.split()[0] for line in text.splitlines()]
-    assert names == [name for name in facts if "_" not in name][:-2] + ["memory", "gpus", "kernels"]
+    plain = [name for name in facts if "_" not in name and name not in ("gpus", "kernels", "limits")]
+    limits = [one["name"] for one in facts["limits"]]
+    assert names == [*plain, "memory", "gpus", "kernels", "limits", *limits]
     assert "None" not in text and "[" not in text
 
 

@@ -55,10 +55,8 @@ def rows_of_a_block(height, width, dtype):
 
 def choose(n_vertices, n_entries, device, weighted, signed, all_sources):
     """Name of the method that ``auto`` takes; ``signed``: a weight is negative."""
-    few, most = tuning.GPU.paths_matrix, tuning.GPU.paths_pairs
-    if device == "cpu":
-        few, most = tuning.CPU.paths_matrix, tuning.CPU.paths_pairs
-    dense = n_vertices < few or n_vertices * n_vertices < most * n_entries
+    limits = tuning.CPU if device == "cpu" else tuning.GPU
+    dense = n_vertices < limits.paths_matrix or n_vertices * n_vertices < limits.paths_pairs * n_entries
     if not weighted and device == "cpu":
         return "multi-source"
     if all_sources and dense:
