@@ -1,8 +1,7 @@
 """Charts of results in the documentation: SVG, for light and dark pages.
 
 Text and axes are grey, the background is transparent, and colours are of medium lightness.  A chart has
-panels side by side.  A panel has a row for each case with a dot for each program (:func:`dots`), or a line
-for each case (:func:`lines`).
+panels side by side.  A panel has a row for each case with a dot for each program (:func:`dots`).
 """
 
 from pathlib import Path
@@ -38,8 +37,7 @@ class Panel(NamedTuple):
     title, across : str
         What it shows, and the name of the horizontal axis.
     rows : dict
-        Of dots: for each case a dict of a number for each program, or None where there is none.  Of lines:
-        for each case a dict of a height for each place.
+        For each case a dict of a number for each program, or None where there is none.
     scale : {'linear', 'log'}
         That of the values.
     mark : float, optional
@@ -73,27 +71,6 @@ def dots(name, text, panels):
         )
         one.set_xlabel(panel.across)
         _dress(one, panel, one.axvline)
-    return _saved(figure, axes, name, text)
-
-
-def lines(name, text, panels, up):
-    """Save a chart with a line for each case over places; return the Markdown that shows it."""
-    figure, axes = _figure(len(panels), 3.4)
-    cases = list(dict.fromkeys(case for panel in panels for case in panel.rows))
-    for one, panel in zip(axes, panels):
-        for case, row in panel.rows.items():
-            number = cases.index(case)
-            style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
-            one.plot(list(row), list(row.values()), "-", linewidth=1.4, markersize=4, label=case, **style)
-        places = sorted({place for row in panel.rows.values() for place in row})
-        if max(places) > 16:
-            one.set_xscale("log", base=2)
-        one.set_xticks(places, [f"{place:,}" for place in places])
-        one.minorticks_off()
-        _scale(one.yaxis, one.set_yscale, panel, [v for row in panel.rows.values() for v in row.values()])
-        one.set_xlabel(panel.across)
-        _dress(one, panel, one.axhline)
-    axes[0].set_ylabel(up, color=INK)
     return _saved(figure, axes, name, text)
 
 

@@ -10,19 +10,15 @@ run in turn.  A time is that of the public call on a graph that nothing has been
 that of the choice alone.  ``--limit`` ends the sweep after so many seconds, and what was done is kept.
 """
 
-import argparse
-import json
 import math
 import os
 import statistics
-import sys
 import time
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import families
-import record
+from harness import main, ms_of, part, seconds
 
 #: Graphs of a fixed size that are measured on a GPU beside the families: R-MAT by scale and edge factor, and
 #: named ones.
@@ -95,12 +91,6 @@ def candidates(form, device):
     return list(dict.fromkeys([PLAIN, *(name for name in found if name not in OTHERS[device])]))
 
 
-def seconds(action):
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
 def call_seconds(make, method):
     """Seconds of a call on a new graph."""
     import edgewise as ew
@@ -144,11 +134,8 @@ def rows_of(point, options):
                 "edges": graph.n_edges,
                 "taken": select_method(graph),
                 "judging_ms": 1e3 * statistics.median(judging),
-                "fresh_ms": {
-                    name: record.spread([1e3 * one for one in spent]) for name, spent in times.items()
-                },
+                "fresh_ms": {name: ms_of(spent) for name, spent in times.items()},
             }
-            print(shown(row), flush=True)
             yield row
 
 
@@ -160,14 +147,6 @@ def ms(row, method):
 def name_of(row):
     size = f"2^{row['size']}" if row["size"] else ""
     return f"{row['name']:12s} {size:5s}{row['order']:15s} {row['form']:6s}"
-
-
-def shown(row):
-    """A line about a row: the methods from the fastest to the slowest."""
-    others = sorted((name for name in row["fresh_ms"] if name != "auto"), key=partial(ms, row))
-    words = [f"auto {ms(row, 'auto'):.3f} ({row['taken']}, judging {row['judging_ms']:.3f})"]
-    words += [f"{name} {ms(row, name):.3f}" for name in others]
-    return f"{name_of(row)} {row['threads'] or ''} " + "  ".join(words)
 
 
 def report(rows):
@@ -213,21 +192,6 @@ def without_each(rows):
         yield f"{method}: the best of {len(gains)} graphs, of {far} by more than 10 %{text}"
 
 
-def parsed():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", nargs="*", type=int, default=(2,))
-    parser.add_argument("--names", nargs="*", help="families, and graphs of a fixed size")
-    parser.add_argument("--sizes", nargs="*", type=int, default=())
-    parser.add_argument("--forms", nargs="*", default=tuple(FORMS), choices=FORMS)
-    parser.add_argument("--orders", nargs="*", default=FORMS["edges"], choices=FORMS["edges"])
-    parser.add_argument("--limit", type=float, default=math.inf, help="seconds after which the sweep ends")
-    parser.add_argument("--show", type=Path, help="report on this result, and measure nothing")
-    return parser.parse_args()
-
-
 def points(options):
     """The graphs, the smaller ones first."""
     names = options.names or (*families.FAMILIES, *(FIXED if options.device == "cuda" else ()))
@@ -236,22 +200,32 @@ def points(options):
     yield from (Point(name, 0, "") for name in names if name not in families.FAMILIES)
 
 
-def main():
-    options = parsed()
-    if options.show:
-        print(*report(json.loads(options.show.read_text())["rows"]), sep="\n")
-        return
-    if options.device == "cpu":
-        os.environ.setdefault("NUMBA_NUM_THREADS", str(max(options.threads)))
-    rows, end, wanted = [], time.monotonic() + options.limit, list(points(options))
+def rows(given):
+    """A row for every graph, form, order and number of threads."""
+    given.facts["device"] = given.device
+    if given.device == "cpu":
+        os.environ.setdefault("NUMBA_NUM_THREADS", str(max(given.threads)))
+    end, wanted = time.monotonic() + given.limit, list(points(given))
     for done, point in enumerate(wanted):
         if time.monotonic() > end:
             print(f"out of time: {done} of {len(wanted)} graphs are done")
             break
-        rows += rows_of(point, options)
-    record.write(f"choices-{options.device}", rows, device=options.device)
-    print(*report(rows), sep="\n")
+        yield from rows_of(point, given)
 
+
+PART = part(
+    "choices-{kind}",
+    rows,
+    key=("name", "size", "order", "form", "threads"),
+    summary=report,
+    device="cpu",
+    threads=[2],
+    names=str,
+    sizes=int,
+    forms=[*FORMS],
+    orders=[*FORMS["edges"]],
+    limit=math.inf,
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, PART)

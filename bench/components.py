@@ -1,325 +1,297 @@
 """Connected components against their peers.
 
+    GAPBS=folder python bench/components.py cpu         the six graphs of the CPU table, 1 and 2 threads
+    python bench/components.py cpu rmat-12 --peers      a small graph, beside Python's libraries too
     python bench/components.py gpu                      the five graphs of the GPU table
     python bench/components.py edges                    edge lists alone on a GPU, in two orders
-    GAPBS=folder python bench/components.py cpu         the six graphs of the CPU table, 1 and 2 threads
+    python bench/components.py several                  several GPUs, every merge
 
-Every graph is generated, every method checked against the first one's labels.  GPU times are taken with
-device events, warm, median of nine, the graph resident in both forms; transfers, building and compiling are
-columns of their own.  CPU times are of the algorithm alone, the graph in the form that each peer wants;
-GAP's ``cc`` (in the folder ``$GAPBS``) runs in turn with ours.
+Every graph is generated, and all labels are compared.  GPU times are taken with device events, warm, median
+of nine, the graph resident in both forms; transfers, building and compiling are columns of their own.  CPU
+times are of the algorithm alone, the graph in the form that each peer wants; GAP's ``cc`` (in the folder
+``$GAPBS``) runs in turn with ours.
+
+On several GPUs the edges lie as ``graph.split`` spreads them, and the labels end up on the first; times are
+of the host.  ``local`` is the time until every GPU has labelled its share; the rest is the merge.
 """
 
-import argparse
-import os
-import re
-import subprocess
-import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-import record
+import families
+import peer_programs
+from harness import device_ms, equal_to, free, in_turn, main, ms_of, part, peers, ratios, repeated, timed
 
 import edgewise as ew
 from edgewise import primitives
-from edgewise.components import METHODS
+from edgewise.components import MERGES, METHODS
+from edgewise.components.merge import choose_merge, label_parts
 from edgewise.components.selection import select_method
 from edgewise.components.symmetric_csr import symmetric_csr
-from edgewise.device import threads as thread_count
+from edgewise.device import arrays, threads
+from edgewise.experiments.peers import installed, networkit_graph, smallest_labels
 from edgewise.ingest.csr import rows_from_edges
 
 #: Streaming floor in ms: 4 bytes an entry of the rows and 28 a vertex, at 4.3 TB/s.
 FLOORS = {"rmat22": 0.15, "uniform22": 0.15, "road4096": 0.16, "road4096-shuffled": 0.16, "rgg21": 0.04}
 #: Peers on one H200: the milliseconds of each by graph.
-PEERS = {peer["name"]: peer["ms"] for peer in record.peers("gpu-components")}
+PEERS = {peer["name"]: peer["ms"] for peer in peers("gpu-components")}
 #: Edge lists alone on a GPU, each as it is made and in random order, and the methods for them.
-LISTS = {
-    **{name: partial(ew.generate.named, name) for name in ("rmat22", "uniform22", "rgg21", "road4096")},
-    "rmat20, 16 edges": partial(ew.generate.rmat, 20, edge_factor=16, simple=True),
-    "rmat20, 64 edges": partial(ew.generate.rmat, 20, edge_factor=64, simple=True),
-    "rmat24, 8 edges": partial(ew.generate.rmat, 24, edge_factor=8, simple=True),
-    "scale-free, 2^22": partial(ew.generate.scale_free, 1 << 22),
-}
+RMATS = {"rmat20, 16 edges": (20, 16), "rmat20, 64 edges": (20, 64), "rmat24, 8 edges": (24, 8)}
+LISTS = ["rmat22", "uniform22", "rgg21", "road4096", *RMATS, "scale-free, 2^22"]
 FOR_LISTS = ("rem", "hang-rem", "edge-filter", "edge-reach")
-CPU_GRAPHS = ("rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M")
-RUNS = 9
-#: Label propagation has a benchmark of its own, which has the time.
+CPU_GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
+#: Label propagation takes rounds without number.
 TIMED = [method for method in METHODS if method != "propagate"]
 #: Methods that copy a graph of a GPU to the host.
 ON_CORES = ("rem-sequential", "rem-ranges", "rem-edge-sample", "ecl-pairs")
-#: Rounds of three runs each on the CPU, ours and GAP's in turn; many, since machines are shared.
-ROUNDS = 10
-
-
-def gpu(names):
-    import cupy
-
-    rows = [row for name in names or FLOORS for row in gpu_graph(name, cupy)]
-    best = {row["graph"]: row["ms"]["median"] for row in rows if row["auto"]}
-    over = float(np.exp(np.mean([np.log(PEERS["ECL-CC"][name] / best[name]) for name in best])))
-    for name, ms in best.items():
-        peer = min(times[name] for times in PEERS.values())
-        print(f"{name:18s} auto {ms:.3f} ms, best peer {peer} ms, {ms / FLOORS[name]:.1f} x floor")
-    print(f"geometric mean over ECL-CC: {over:.2f}")
-    if not all(row["right"] for row in rows):
-        sys.exit("some labels are WRONG")
-    record.write("components-gpu", rows, over_ecl_cc=over)
-
-
-def gpu_graph(name, cupy):
-    graph, made = wall(lambda: ew.generate.named(name, device="cuda"), cupy)
-    graph, built = wall(lambda: graph.prepare("components"), cupy)
-    edges = (graph.n_vertices, graph.sources, graph.targets, True)
-    build = record.spread(event_times(lambda: rows_from_edges(*edges), cupy, 3))["median"]
-    _, judged = wall(lambda: (symmetric_csr(graph), select_method(graph)), cupy)
-    facts = {
-        "graph": name,
-        "floor_ms": FLOORS[name],
-        "generate_s": made,
-        "rows_s": built,
-        "judge_s": judged,
-        "coo_to_csr_g_per_s": len(graph.neighbours) / build / 1e6,
-    }
-    print(f"{name}: {graph}, COO to CSR {facts['coo_to_csr_g_per_s']:.1f} G entries/s", flush=True)
-    expected = run("rem", graph)
-    return [gpu_method(method, graph, expected, facts, cupy) for method in TIMED if method not in ON_CORES]
-
-
-def edge_lists(names):
-    """Kernels of the methods for edge lists, and the public call on a fresh and on a warm list."""
-    import cupy
-
-    rows = [row for name in names or LISTS for row in edge_list(name, LISTS[name](device="cuda"), cupy)]
-    if not all(row["right"] for row in rows):
-        sys.exit("some labels are WRONG")
-    record.write("components-gpu-edges", rows)
-
-
-def edge_list(name, made, cupy):
-    """A row for the list as it is made, and one in random order."""
-    ends, n = (made.sources, made.targets), made.n_vertices
-    cupy.random.seed(1)
-    turn = cupy.random.permutation(made.n_edges)
-    return [list_in_order(name, "as made", n, ends, cupy), list_in_order(name, "random", n, ends, cupy, turn)]
-
-
-def list_in_order(name, order, n, ends, cupy, turn=slice(None)):
-    """A row for a list with its edges in an order."""
-    ends = tuple(cupy.ascontiguousarray(end[turn]) for end in ends)
-    graphs = [ew.Graph.from_edges(*ends, n_vertices=n) for _ in range(RUNS + 1)]  # the first one warms up
-    calls = [[1e3 * wall(partial(labels_of, graph), cupy)[1] for graph in graphs] for _ in ("fresh", "warm")]
-    fresh, warm = (record.spread(times[1:]) for times in calls)
-    expected, graph = METHODS["rem"].run(n, *ends), graphs[0]
-    row = {
-        "graph": name,
-        "order": order,
-        "vertices": n,
-        "edges": graph.n_edges,
-        "method": select_method(graph),
-        "right": all(not primitives.count(run(method, graph) != expected) for method in FOR_LISTS),
-        "ms": {m: record.spread(event_times(partial(run, m, graph), cupy)) for m in FOR_LISTS},
-        "call_ms": {"fresh": fresh, "warm": warm},
-    }
-    cells = (f"{what} {spread['median']:.3f}" for what, spread in (row["ms"] | row["call_ms"]).items())
-    print(f"{name}, {order}: {row['method']};", *cells, "" if row["right"] else "WRONG", flush=True)
-    return row
-
-
-def labels_of(graph):
-    return ew.connected_components(graph).labels
-
-
-def gpu_method(method, graph, expected, facts, cupy):
-    labels, first = wall(lambda: run(method, graph), cupy)
-    ms = record.spread(event_times(lambda: run(method, graph), cupy))
-    calls = [wall(lambda: ew.connected_components(graph, method=method), cupy)[1] for _ in range(RUNS)]
-    row = {
-        **facts,
-        "method": method,
-        "auto": method == select_method(graph),
-        "right": not primitives.count(labels != expected),
-        "ms": ms,
-        "call_ms": 1e3 * record.spread(calls)["median"],
-        "x_floor": ms["median"] / facts["floor_ms"],
-        "first_s": first,
-    }
-    print(
-        f"  {'*' if row['auto'] else ' '} {method:16s} {ms['median']:8.3f} ms ({ms['least']:.3f} to "
-        f"{ms['largest']:.3f})  {row['x_floor']:5.1f} x floor  call {row['call_ms']:.3f} ms  "
-        f"{'right' if row['right'] else 'WRONG'}",
-        flush=True,
-    )
-    return row
+#: Graphs for several GPUs: more than a billion edges each, and copies of geometric ones as in Hellås (2018).
+LARGE = {
+    "rmat24": lambda: ew.generate.rmat(24, edge_factor=64, seed=1, device="cuda"),
+    "rmat26": lambda: ew.generate.rmat(26, edge_factor=16, seed=1, device="cuda"),
+    "rgg24 x 10": lambda: copies(24, 10),
+}
 
 
 def run(method, graph):
+    """Labels by a method."""
     found = METHODS[method]
     return found.run(graph.n_vertices, *found.form_of(graph))
 
 
-def wall(action, cupy):
-    cupy.cuda.runtime.deviceSynchronize()
-    start = time.perf_counter()
-    result = action()
-    cupy.cuda.runtime.deviceSynchronize()
-    return result, time.perf_counter() - start
+# -- CPU cores -----------------------------------------------------------------------------------------------
 
 
-def event_times(action, cupy, runs=RUNS):
-    """Milliseconds by device events, after two warm runs."""
-    action(), action()
-    times = []
-    for _ in range(runs):
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        cupy.cuda.runtime.deviceSynchronize()
-        begin.record()
-        action()
-        end.record()
-        end.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(begin, end))
-    return times
-
-
-def cpu(names, threads, peers):
-    rows = []
+def cpu(given):
+    """Every method on CPU cores, beside GAP's program and Python's libraries."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in names or CPU_GRAPHS:
-            graph = ew.generate.named(name).prepare("components")  # before anything is timed
-            rows += cpu_graph(name, graph, threads, peers, Path(folder))
-    for count in threads:
-        ratios = [row["ratio"] for row in rows if row["auto"] and row["threads"] == count and row["ratio"]]
-        if ratios:
-            mean = np.exp(np.mean(np.log(ratios)))
-            print(f"{count} threads: auto / gapbs, geometric mean {mean:.2f}, worst {max(ratios):.2f}")
-    record.write("components-cpu", rows)
+        for name in given.graphs:
+            graph = families.graph(name).prepare("components")  # before anything is timed
+            file = Path(folder) / "graph.sg"
+            if peer_programs.gapbs_is_there():
+                ew.write(graph, file)
+            for count in given.threads:
+                yield from cpu_rows(name, graph, count, file, given)
 
 
-def cpu_graph(name, graph, threads, peers, folder):
-    file = folder / "graph.sg"
-    if os.environ.get("GAPBS"):
-        ew.write(graph, file)
-    return [row for count in threads for row in cpu_threads(name, graph, count, peers, file)]
+def cpu_rows(name, graph, count, file, given):
+    """A row for every way on a number of threads."""
+    threads.use(count)
+    ways = {method: partial(run, method, graph) for method in TIMED}
+    if peer_programs.gapbs_is_there():
+        program = partial(peer_programs.gapbs, "components rows", file, threads=count, trials=3)
+        ways = {"gapbs": program} | ways
+    check = equal_to(run("rem-sequential", graph))
+    times = in_turn(ways, given.rounds, runs=3, check=check)
+    for peer in installed("components", graph.n_edges) if given.peers else ():
+        if count == 1 or peer.module == "networkit":
+            make = parallel if peer.module == "networkit" else peer.calls["components"]
+            times |= beside(peer.module, *make(graph, count), check)
+    chosen, least = select_method(graph), min(times.get("gapbs", [0]))
+    for method, spent in times.items():
+        ratio = min(spent) / least if least else None
+        row = {"graph": name, "threads": count, "method": method, "auto": method == chosen}
+        yield row | {"ms": ms_of(spent), "ratio": ratio}
 
 
-def cpu_threads(name, graph, count, peers, file):
-    thread_count.use(count)
-    chosen = select_method(graph)
-    times = {"gapbs": [], **{method: [] for method in TIMED}}
-    expected = run("rem-sequential", graph)
-    for method in TIMED:
-        assert np.array_equal(run(method, graph), expected), (name, method)
-    for _ in range(ROUNDS):
-        times["gapbs"] += gapbs(file, count) if os.environ.get("GAPBS") else []
-        for method in TIMED:
-            times[method] += [seconds(partial(run, method, graph)) for _ in range(3)]
-    for peer in (PYTHON_PEERS if count == 1 else THREADED_PEERS) if peers else ():
-        times[peer] = peer_times(peer, graph, count)
-    rows = [
-        {
-            "graph": name,
-            "threads": count,
-            "method": method,
-            "auto": method == chosen,
-            **figures(spent, times["gapbs"]),
-        }
-        for method, spent in times.items()
-        if spent
-    ]
-    print(name, f"{count} threads:", " ".join(map(cell, rows)), flush=True)
-    return rows
+def beside(name, solve, read, check):
+    """Times of a library; igraph keeps whether a graph is connected, so that it runs once."""
+    rounds = 1 if name == "igraph" else 3
+    return in_turn({name: solve}, rounds, check=lambda name, found: check(name, read(found)))
 
 
-def figures(spent, base):
-    ms = record.spread([1e3 * t for t in spent])
-    return {"ms": ms, "ratio": ms["least"] / 1e3 / min(base) if base else None}
-
-
-def cell(row):
-    star = "*" if row["auto"] else ""
-    ratio = f" ({row['ratio']:.2f})" if row["ratio"] else ""
-    return f"{star}{row['method']} {row['ms']['least']:.1f}{ratio}"
-
-
-def seconds(action):
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
-def gapbs(file, threads):
-    """Seconds of three runs of GAP's Afforest on a serialised graph."""
-    command = [Path(os.environ["GAPBS"]) / "cc", "-f", file, "-n", "3"]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    return [float(t) for t in re.findall(r"Trial Time:\s+([\d.]+)", said)]
-
-
-def peer_times(peer, graph, threads):
-    """Seconds of a peer; igraph keeps whether a graph is connected, so only its first run counts."""
-    action = PYTHON_PEERS[peer](graph, threads)
-    return [seconds(action) for _ in range(1 if peer == "igraph" else 3)]
-
-
-def scipy(graph, threads):
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    ones = np.ones(len(graph.neighbours), np.int8)
-    rows = (ones, graph.neighbours.astype(np.int32), graph.offsets.astype(np.int32))
-    matrix = csr_array(rows, shape=(graph.n_vertices, graph.n_vertices))
-    return lambda: connected_components(matrix, directed=False)
-
-
-def networkit(graph, threads):
+def parallel(graph, count):
+    """networkit's components by several threads."""
     import networkit
 
-    networkit.setNumberOfThreads(threads)
-    ends = (graph.sources.astype(np.uint64), graph.targets.astype(np.uint64))
-    made = networkit.GraphFromCoo((np.ones(len(ends[0])), ends), n=graph.n_vertices)
-    return lambda: networkit.components.ParallelConnectedComponents(made, False).run()
+    networkit.setNumberOfThreads(count)
+    _, made = networkit_graph(graph, False)
+    find = networkit.components.ParallelConnectedComponents
+    return lambda: find(made, False).run(), lambda found: smallest_labels(found.getPartition().getVector())
 
 
-def igraph(graph, threads):
-    import igraph
-
-    made = igraph.Graph(
-        n=graph.n_vertices, edges=np.column_stack([graph.sources, graph.targets]).astype(np.int64)
-    )
-    return lambda: made.connected_components()
+def beside_gapbs(rows):
+    """Ratios of `auto` to GAP's program."""
+    for count in sorted({row["threads"] for row in rows}):
+        found = [row["ratio"] for row in rows if row["auto"] and row["threads"] == count and row["ratio"]]
+        yield f"{count} threads: auto / gapbs {ratios(found)}"
 
 
-def rustworkx(graph, threads):
-    import rustworkx
-
-    made = rustworkx.PyGraph()
-    made.add_nodes_from(range(graph.n_vertices))
-    made.add_edges_from_no_data(list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)))
-    return lambda: rustworkx.connected_components(made)
+# -- One GPU -------------------------------------------------------------------------------------------------
 
 
-PYTHON_PEERS = {"scipy": scipy, "networkit": networkit, "igraph": igraph, "rustworkx": rustworkx}
-THREADED_PEERS = ("networkit",)
+def gpu(given):
+    """Every method on one GPU."""
+    for name in given.graphs:
+        graph, made = timed(lambda: families.graph(name, "cuda"))  # noqa: B023
+        graph, built = timed(lambda: graph.prepare("components"))  # noqa: B023
+        edges = (graph.n_vertices, graph.sources, graph.targets, True)
+        build = device_ms(partial(rows_from_edges, *edges), 3)["median"]
+        _, judged = timed(lambda: (symmetric_csr(graph), select_method(graph)))  # noqa: B023
+        facts = {"graph": name, "floor_ms": FLOORS.get(name), "generate_s": made, "rows_s": built}
+        facts |= {"judge_s": judged, "coo_to_csr_g_per_s": len(graph.neighbours) / build / 1e6}
+        expected = run("rem", graph)
+        for method in TIMED:
+            if method not in ON_CORES:
+                yield facts | gpu_row(method, graph, expected, facts["floor_ms"])
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("where", choices=["cpu", "gpu", "edges"])
-    parser.add_argument("graphs", nargs="*")
-    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
-    parser.add_argument("--peers", action="store_true", help="time Python peers too")
-    options = parser.parse_args()
-    if options.where == "gpu":
-        gpu(options.graphs)
-    elif options.where == "edges":
-        edge_lists(options.graphs)
-    else:
-        cpu(options.graphs, options.threads, options.peers)
+def gpu_row(method, graph, expected, floor):
+    """Figures of a method: the first call, the kernels, and whole calls."""
+    labels, first = timed(partial(run, method, graph))
+    ms = device_ms(partial(run, method, graph))
+    calls = repeated(partial(ew.connected_components, graph, method=method), warm=0)
+    row = {"method": method, "auto": method == select_method(graph)}
+    row |= {"right": not primitives.count(labels != expected), "ms": ms, "call_ms": calls["median"]}
+    return row | {"x_floor": floor and ms["median"] / floor, "first_s": first}
 
+
+def beside_ecl(rows):
+    """How many times as fast as ECL-CC is ``auto``?"""
+    theirs = PEERS["ECL-CC"]
+    found = [
+        theirs[row["graph"]] / row["ms"]["median"] for row in rows if row["auto"] and row["graph"] in theirs
+    ]
+    yield f"ECL-CC / auto: {ratios(found)}"
+
+
+def edges(given):
+    """Methods for edge lists on a GPU, and the public call on a fresh and on a warm list."""
+    import cupy
+
+    for name in given.graphs:
+        made = edge_list(name)
+        cupy.random.seed(1)
+        orders = {"as made": slice(None), "random": cupy.random.permutation(made.n_edges)}
+        for order, turn in orders.items():
+            ends = [cupy.ascontiguousarray(end[turn]) for end in (made.sources, made.targets)]
+            yield {"graph": name, "order": order} | edges_row(made.n_vertices, ends)
+
+
+def edge_list(name):
+    """A graph made of edges alone, on a GPU."""
+    if name in RMATS:
+        scale, factor = RMATS[name]
+        return ew.generate.rmat(scale, edge_factor=factor, simple=True, device="cuda")
+    if name.startswith("scale-free"):
+        return ew.generate.scale_free(1 << 22, device="cuda")
+    return families.graph(name, "cuda")
+
+
+def edges_row(n, ends):
+    """Figures of a list with its edges in an order."""
+    graphs = [ew.Graph.from_edges(*ends, n_vertices=n) for _ in range(10)]  # the first one warms up
+    calls = {
+        state: [timed(lambda: ew.connected_components(graph).labels)[1] for graph in graphs]  # noqa: B023
+        for state in ("fresh", "warm")
+    }
+    expected, graph = METHODS["rem"].run(n, *ends), graphs[0]
+    row = {"vertices": n, "edges": graph.n_edges, "method": select_method(graph)}
+    row["right"] = all(not primitives.count(run(method, graph) != expected) for method in FOR_LISTS)
+    row["ms"] = {method: device_ms(partial(run, method, graph)) for method in FOR_LISTS}
+    return row | {"call_ms": {state: ms_of(times[1:]) for state, times in calls.items()}}
+
+
+# -- Several GPUs --------------------------------------------------------------------------------------------
+
+
+def copies(scale, count):
+    """Copies of one random geometric graph."""
+    graph = ew.generate.rgg(1 << scale, mean_degree=15.8, seed=1, device="cuda")
+    return ew.generate.replicate(graph, count)
+
+
+def teams():
+    """One GPU, two, and so on."""
+    return [
+        [f"cuda:{number}" for number in range(size)] for size in (1, 2, 3, 4, 8) if size <= arrays.gpu_count()
+    ]
+
+
+def several(given):
+    """Speed-up by several GPUs of every merge."""
+    given.facts["gpus"] = arrays.gpu_count()
+    for name in given.graphs:
+        graph = LARGE[name]() if name in LARGE else families.graph(name, "cuda")
+        yield from ({"part": "speedup", **row} for row in speedup(name, graph))
+        del graph
+        free()
+
+
+def speedup(name, graph):
+    """Rows of one GPU and of all teams; large graphs with rows built everywhere too, which sampling needs."""
+    base, expected = on_one(name, graph)
+    yield base
+    for team in teams()[1:]:
+        yield from on_team(name, graph, team, expected, base, ("edges", "range"))
+    if name in LARGE:
+        prepared = graph.prepare("components")
+        base, labels = on_one(name, prepared)
+        yield base | {"right": bool((labels == expected).all())}
+        split = prepared.split(teams()[-1])
+        split.parts = [one._replace(graph=one.graph.prepare("components")) for one in split.parts]
+        merge = "ranges" if split.by == "range" else "peer"
+        yield {"graph": name, "gpus": len(teams()[-1]), **merged(split, merge, expected, base)}
+
+
+def on_one(name, graph):
+    """A row and the labels of one GPU."""
+    result = ew.connected_components(graph)
+    row = {"graph": name, "form": "rows" if "rows" in graph.made_of else "edges"}
+    row |= {"vertices": graph.n_vertices, "edges": graph.n_edges, "components": result.count, "gpus": 1}
+    ms = repeated(partial(ew.connected_components, graph), warm=2)
+    return row | {"merge": None, "method": result.method, "ms": ms}, result._labels
+
+
+def on_team(name, graph, team, expected, base, ways):
+    """A row for every merge of the ways to split a graph."""
+    chosen = graph.split(team)
+    auto = chosen.by, choose_merge(chosen)
+    for by in ways:
+        split, spent = timed(partial(graph.split, team, by=by))
+        facts = {"graph": name, "gpus": len(team), "split_s": spent}
+        for merge in (merge for merge, found in MERGES.items() if found.by == by):
+            yield {**facts, **merged(split, merge, expected, base), "auto": (by, merge) == auto}
+
+
+def merged(split, merge, expected, base):
+    """Figures of a merge: the whole call, and the workers' own shares."""
+    result = ew.connected_components(split, merge=merge)
+    ms = repeated(partial(ew.connected_components, split, merge=merge), warm=2)
+    local = repeated(lambda: label_parts(split, [partial(label, one.graph) for one in split.parts]), 3, 2)
+    row = {"form": "rows" if "rows" in split.parts[0].graph.made_of else "edges", "merge": merge}
+    row |= {"method": result.method, "ms": ms, "local_ms": local["median"]}
+    row["speedup"] = base["ms"]["median"] / ms["median"]
+    return row | {"right": bool((result._labels == expected).all())}
+
+
+def label(graph):
+    """Label one share without waiting for the device."""
+    return run(select_method(graph), graph)
+
+
+SEVERAL = [*LARGE, "rmat22", "road4096", "road4096-shuffled", "uniform22", "rgg21"]
+PARTS = {
+    "cpu": part(
+        "components-cpu",
+        cpu,
+        key=("graph", "threads", "method"),
+        summary=beside_gapbs,
+        graphs=CPU_GRAPHS,
+        threads=[1, 2],
+        rounds=10,
+        peers=False,
+    ),
+    "gpu": part("components-gpu", gpu, key=("graph", "method"), summary=beside_ecl, graphs=[*FLOORS]),
+    "edges": part("components-gpu-edges", edges, key=("graph", "order"), graphs=LISTS),
+    "several": part(
+        "several-gpu",
+        several,
+        key=("part", "graph", "form", "gpus", "merge"),
+        graphs=SEVERAL,
+    ),
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__, PARTS)

@@ -1,8 +1,8 @@
-"""Cycles through every vertex on CPU threads, beside Python's other graph libraries where they count them.
+"""Cycles through every vertex, beside other libraries where they count them.
 
-    python bench/cycles.py triangles                  the six graphs of the CPU table, 2 threads
-    python bench/cycles.py triangles rmat20 --rounds 1
+    python bench/cycles.py triangles                        the six graphs of the CPU table, 2 threads
     python bench/cycles.py lengths --file com-dblp.ungraph.txt.gz
+    python bench/cycles.py gpu [GRAPH ...] [--file com-dblp.ungraph.txt.gz]          one GPU: k = 3, 4, 5
 
 Triangles per vertex: every library holds the graph in its own form before anything is timed, and all are
 called in turn; a time is the least of all rounds.  Ours is the whole call, from rows as they are (``rows``)
@@ -10,80 +10,87 @@ and from rows by rank that are there already (``ranked``); what making either ta
 igraph: ``transitivity_local_undirected``, on one thread.  networkit: ``LocalClusteringCoefficient`` (turbo),
 ``TriangleEdgeScore``.  python-graphblas: ``plus_pair(A @ A)`` masked by ``A``, and the same by halves.
 
-Lengths: counting alone for a graph from a file, by every method that is fast enough, ranking, and the command
-from the file to a file.
+Lengths: counting alone for a graph from a file, ranking, and the command from the file to a file.
+
+On a GPU counting only is timed with device events, warm, median of nine, from scratch memory to the sums;
+ranking the graph, making ready (tasks in order, tables), the first call (compiling), and whole public calls
+on the same graph and on a new one of the same rows are columns of their own.  Every result is verified, or
+its total is the published one.
 """
 
-import argparse
-import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
+import families
 import numpy as np
-import record
+from harness import device_ms, equal_to, in_turn, main, part, peers, process, seconds, spread, timed
 
 import edgewise as ew
+from edgewise.cycles import METHODS
+from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.counting.triangles import triangle_counts, whole
-from edgewise.device import threads as thread_count
-from edgewise.graph import Graph
+from edgewise.cycles.counting.triangles import triangle_counts
+from edgewise.cycles.planning import heaviest_first
+from edgewise.cycles.selection import select_method
+from edgewise.device import threads
+from edgewise.experiments.peers import igraph_graph, networkit_graph
 
-GRAPHS = ("rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M")
-#: Seconds from which on one run is enough, and seconds of ours in a round at least.
-LONG, SPAN = 8, 0.5
-#: Length, method and most runs; the totals of com-DBLP.
-WAYS = (3, "auto"), (4, "auto"), (5, "auto"), (6, "auto")
+GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
+GPU_GRAPHS = ["rmat20", "uniform22", "rgg21"]
+#: Seconds from which on one run is enough.
+LONG = 8
+#: Cycles of com-DBLP by length, and milliseconds that G2Miner takes on an H200 for each total.
 DBLP = {3: 2_224_385, 4: 55_107_655, 5: 3_449_276_253, 6: 281_926_360_540}
+G2MINER = {int(length): ms for length, ms in peers("gpu-cycles")[0]["ms"].items()}
+BARS = {3: 0.3, 4: 1.3, 5: 84}
+#: Bytes a millisecond, and wedges a millisecond (an entry read and one more in a counter).
+BANDWIDTH, WEDGES = 4.3e9, 1.07e9
 
 
-def igraph_triangles(n, sources, targets, threads):
-    import igraph
-
-    graph = igraph.Graph(n=n, edges=np.column_stack([sources, targets]))
-    degree = np.array(graph.degree())
-
-    def counts(coefficients):
-        return np.rint(np.array(coefficients) * (degree * (degree - 1) // 2)).astype(np.int64)
-
-    return {"igraph": (lambda: graph.transitivity_local_undirected(mode="zero"), counts)}
+# -- Triangles on CPU cores, beside other libraries ----------------------------------------------------------
 
 
-def networkit_triangles(n, sources, targets, threads):
-    import networkit
-
-    networkit.setNumberOfThreads(threads)
-    ends = sources.astype(np.uint64), targets.astype(np.uint64)  # of others it makes nonsense
-    graph = networkit.GraphFromCoo(ends, n=n)
-    graph.indexEdges()
-    degree = np.bincount(sources, minlength=n) + np.bincount(targets, minlength=n)
-
-    def of_vertices():
-        return networkit.centrality.LocalClusteringCoefficient(graph, True).run().scores()
-
-    def of_edges():
-        return networkit.sparsification.TriangleEdgeScore(graph).run().scores()
-
-    def counts(coefficients):
-        return np.rint(np.array(coefficients) * (degree * (degree - 1) // 2)).astype(np.int64)
-
-    return {"networkit": (of_vertices, counts), "networkit (edges)": (of_edges, None)}
+def of_coefficients(graph):
+    """What turns clustering coefficients of vertices into triangles."""
+    ends = np.concatenate([graph.sources, graph.targets])
+    pairs = np.bincount(ends, minlength=graph.n_vertices)
+    pairs = pairs * (pairs - 1) // 2
+    return lambda found: np.rint(np.array(found) * pairs).astype(np.int64)
 
 
-def graphblas_triangles(n, sources, targets, threads):
+def of_igraph(graph, count):
+    made = igraph_graph(graph, False)
+    find = partial(made.transitivity_local_undirected, mode="zero")
+    return {"igraph": (find, of_coefficients(graph))}
+
+
+def of_networkit(graph, count):
+    nk, made = networkit_graph(graph, False)
+    nk.setNumberOfThreads(count)
+    made.indexEdges()
+    vertices = partial(nk.centrality.LocalClusteringCoefficient, made, True)
+    edges = partial(nk.sparsification.TriangleEdgeScore, made)
+    return {
+        "networkit": (lambda: vertices().run().scores(), of_coefficients(graph)),
+        "networkit (edges)": (lambda: edges().run().scores(), None),
+    }
+
+
+def of_graphblas(graph, count):
     import graphblas
     from graphblas.semiring import plus_pair
 
-    graphblas.ss.config["nthreads"] = threads
-    ends = np.concatenate([sources, targets]), np.concatenate([targets, sources])
-    whole_matrix = graphblas.Matrix.from_coo(*ends, True, nrows=n, ncols=n)
-    low = graphblas.select.tril(whole_matrix, -1).new()
-    high = graphblas.select.triu(whole_matrix, 1).new()
+    graphblas.ss.config["nthreads"] = count
+    ends = (graph.sources, graph.targets), (graph.targets, graph.sources)
+    whole = graphblas.Matrix.from_coo(*map(np.concatenate, ends), True, nrows=graph.n_vertices)
+    low, high = graphblas.select.tril(whole, -1).new(), graphblas.select.triu(whole, 1).new()
 
     def at_once():
-        found = plus_pair(whole_matrix @ whole_matrix).new(mask=whole_matrix.S)
-        return found.reduce_rowwise().new()
+        return plus_pair(whole @ whole).new(mask=whole.S).reduce_rowwise().new()
 
     def by_halves():
         below = plus_pair(low @ low.T).new(mask=low.S)
@@ -93,161 +100,170 @@ def graphblas_triangles(n, sources, targets, threads):
         sums(graphblas.binary.plus) << above.reduce_rowwise()
         return sums
 
-    def counts(vector, divisor):
-        return vector.to_dense(fill_value=0) // divisor
-
     return {
-        "graphblas": (at_once, lambda vector: counts(vector, 2)),
-        "graphblas (halves)": (by_halves, lambda vector: counts(vector, 1)),
+        "graphblas": (at_once, lambda vector: vector.to_dense(fill_value=0) // 2),
+        "graphblas (halves)": (by_halves, lambda vector: vector.to_dense(fill_value=0)),
     }
 
 
-PEERS = (igraph_triangles, networkit_triangles, graphblas_triangles)
+PEERS = {"igraph": of_igraph, "networkit": of_networkit, "graphblas": of_graphblas}
 
 
-def triangles(names, threads, rounds):
-    rows = []
-    for name in names or GRAPHS:
-        graph = ew.generate.named(name)
-        rows += [beside_peers(name, graph, count, rounds) for count in threads]
-    record.write("cycles-cpu-triangles", rows)
+def triangles(given):
+    """Triangles through every vertex on CPU cores, beside other libraries."""
+    for name in given.graphs:
+        graph = families.graph(name)
+        for count in given.threads:
+            threads.use(count)
+            yield {"graph": name, "threads": count} | triangles_row(graph, count, given)
 
 
-def beside_peers(name, graph, threads, rounds):
-    thread_count.use(threads)
-    as_rows = Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, None))
-    whole(as_rows, float("inf")).solve()  # compiled
-    as_rows._cache.clear()
-    ranked, ranking = timed(lambda: ranked_of(graph))
-    expected = triangle_counts(ranked)[ranked.rank]
-    simple = graph.simplified()
+def triangles_row(graph, count, given):
+    """Least times of every way, and the ratio to the fastest peer."""
+    held = ew.Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, None))
+    ranked, simple = ranked_of(graph), graph.simplified()
+    ranking = ranking_of(graph)
 
     def from_rows():
-        as_rows._cache.clear()  # ranks that the call before has left
-        return ew.cycle_counts(as_rows, 3).counts
+        held._cache.clear()  # ranks that the call before has left
+        return ew.cycle_counts(held, 3).counts
 
     ways = {
-        "rows": (from_rows, lambda counts: counts),
-        "ranked": (lambda: triangle_counts(ranked)[ranked.rank], lambda counts: counts),
+        "rows": (from_rows, np.asarray),
+        "ranked": (lambda: triangle_counts(ranked)[ranked.rank], np.asarray),
     }
-    for peer in PEERS:
-        ways |= peer(graph.n_vertices, simple.sources, simple.targets, threads)
-    times, spent = {way: [] for way in ways}, {way: [] for way in ways}
-    for _ in range(rounds):
-        for way, (call, counts) in ways.items():
-            if times[way] and min(times[way]) > LONG:
-                continue
-            measure(call, counts, expected, times[way], spent[way])
-    return told(name, threads, times, spent, ranking)
-
-
-def measure(call, counts, expected, times, spent):
-    """Run until half a second has passed; the first result is checked."""
-    first = not times
-    total = 0.0
-    while total < SPAN:
-        before = time.process_time()
-        result, seconds = timed(call)
-        spent.append(time.process_time() - before)
-        times.append(seconds)
-        total += seconds
-        if first and counts is not None:
-            assert np.array_equal(counts(result), expected)
-        first = False
-
-
-def told(name, threads, times, spent, ranking):
+    for peer, make in PEERS.items():
+        ways |= make(simple, count) if find_spec(peer) and peer not in given.without else {}
+    check = equal_to(from_rows())
+    for name, (solve, read) in ways.items():
+        check(name, read(solve())) if read else None
+    solvers = {name: solve for name, (solve, _) in ways.items()}
+    times = in_turn(solvers, given.rounds, runs=given.runs, long=LONG)
+    spent = in_turn(solvers, 1, clock=time.process_time, long=0)
     least = {way: 1e3 * min(found) for way, found in times.items()}
-    ours = least["rows"]
-    peer = min((way for way in least if way not in ("rows", "ranked")), key=least.get)
-    print(
-        f"{name}, {threads} threads: {ours / least[peer]:.2f} of {peer};",
-        ", ".join(f"{way} {least[way]:.1f}" for way in sorted(least, key=least.get)),
-        f"(ranking {1e3 * ranking:.0f})",
-        flush=True,
-    )
-    return {
-        "graph": name,
-        "threads": threads,
-        "ms": least,
-        "cpu_ms": {way: 1e3 * min(found) for way, found in spent.items()},
-        "ranking_ms": 1e3 * ranking,
-        "fastest_peer": peer,
-        "ratio": ours / least[peer],
-    }
-
-
-def timed(call):
-    start = time.perf_counter()
-    result = call()
-    return result, time.perf_counter() - start
-
-
-def lengths(file, threads, rounds):
-    graph, reading = timed(lambda: ew.read(file))
-    rows = []
-    for count in threads:
-        thread_count.use(count)
-        rows += [of_length(graph, length, method, count, rounds) for length, method in WAYS]
-    graph._cache.clear()
-    ranking = min(ranking_of(graph) for _ in range(rounds))
-    print(f"reading {reading:.2f} s, ranking {ranking:.3f} s")
-    rows += [from_file_to_file(file, length, rounds) for length in (3, 4, 5)]
-    record.write("cycles-cpu-lengths", rows, file=Path(file).name, reading=reading, ranking=ranking)
+    peer = min((way for way in least if way not in ("rows", "ranked")), key=least.get, default=None)
+    row = {"ms": least, "cpu_ms": {way: 1e3 * min(found) for way, found in spent.items()}}
+    row |= {"ranking_ms": 1e3 * ranking, "fastest_peer": peer}
+    return row | {"ratio": least["rows"] / least[peer] if peer else None}
 
 
 def ranking_of(graph):
+    """Seconds of ranking a graph."""
     graph._cache.clear()
-    return timed(lambda: ranked_of(graph))[1]
+    return seconds(partial(ranked_of, graph))
 
 
-def of_length(graph, length, method, threads, rounds):
-    ranked_of(graph)
+# -- Lengths of cycles on CPU cores --------------------------------------------------------------------------
+
+
+def lengths(given):
+    """Cycles of several lengths of a graph from a file, on CPU cores."""
+    graph, reading = timed(partial(ew.read, given.file))
+    ranking = min(ranking_of(graph) for _ in range(1 + given.rounds))
+    given.facts |= {"file": Path(given.file).name, "reading": reading, "ranking": ranking}
+    for count in given.threads:
+        threads.use(count)
+        for length in given.lengths:
+            yield length_row(graph, length, count, given.rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        for length in (one for one in given.lengths if one < 6):
+            words = ["cycles", given.file, "--length", length, "-o", f"{folder}/counts.parquet", "--quiet"]
+            runs = [process([sys.executable, "-m", "edgewise", *words]) for _ in range(given.rounds + 1)]
+            yield {"length": length, "method": "command", "seconds": min(run["seconds"] for run in runs)}
+
+
+def length_row(graph, length, count, rounds):
+    """Least seconds of counting, and of the processor."""
     spent, times = [], []
-    ew.cycle_counts(graph, length, method=method)
-    for _ in range(rounds):
+    for _ in range(rounds + 1):
         before = time.process_time()
-        result = ew.cycle_counts(graph, length, method=method)
+        result = ew.cycle_counts(graph, length)
         spent.append(time.process_time() - before)
         times.append(result.seconds)
-        if result.seconds > LONG:
+        if len(times) > 1 and result.seconds > LONG:
             break
-    if graph.n_vertices == 317_080:
-        assert result.total == DBLP[length]
-    seconds, cpu = min(times), min(spent)
-    print(
-        f"k = {length}, {result.method}, {threads} threads: {seconds:.3f} s, {cpu:.3f} s of CPU", flush=True
-    )
-    named = {"length": length, "method": result.method, "threads": threads, "total": result.total}
-    return {**named, "seconds": seconds, "cpu_seconds": cpu}
+    row = {"length": length, "method": result.method, "threads": count, "total": result.total}
+    row |= {"right": graph.n_vertices != 317_080 or result.total == DBLP[length]}
+    return row | {"seconds": min(times[1:]), "cpu_seconds": min(spent[1:])}
 
 
-def from_file_to_file(file, length, rounds):
-    """Seconds of the command; the least, and only those that compile nothing."""
-    with tempfile.TemporaryDirectory() as folder:
-        target = str(Path(folder) / "counts.parquet")
-        words = ["cycles", file, "--length", str(length), "-o", target, "--quiet"]
-        command = [sys.executable, "-m", "edgewise", *words]
-        runs = [timed(lambda: subprocess.run(command, check=True))[1] for _ in range(rounds + 1)]
-    print(f"k = {length}, from file to file: {min(runs):.2f} s", flush=True)
-    return {"length": length, "method": "command", "seconds": min(runs)}
+# -- GPUs ----------------------------------------------------------------------------------------------------
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=("triangles", "lengths"))
-    parser.add_argument("graphs", nargs="*")
-    parser.add_argument("--file")
-    parser.add_argument("--threads", type=int, nargs="*", default=[2])
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    if options.what == "triangles":
-        triangles(options.graphs, options.threads, options.rounds)
-    else:
-        lengths(options.file, options.threads, options.rounds)
+def gpu(given):
+    """Cycles of three to five vertices on one GPU."""
+    named = {"com-DBLP": lambda: ew.read(given.file).to("cuda")} if given.file else {}
+    named |= {name: partial(families.graph, name, "cuda") for name in given.graphs}
+    for name, make in named.items():
+        graph = make()
+        ranked_of(graph)  # compiles
+        ranking = ranking_of(graph)
+        ranked = ranked_of(graph)
+        wedges = int(wedges_of(ranked)[1].sum())
+        facts = {"graph": name, "vertices": graph.n_vertices, "edges": len(ranked.neighbours) // 2}
+        for length in (3, 4, 5):
+            published = DBLP[length] if name == "com-DBLP" else None
+            row = gpu_row(graph, ranked, wedges, length, published)
+            yield {**facts, "wedges": wedges, "length": length, "ranking_ms": 1e3 * ranking, **row}
 
+
+def gpu_row(graph, ranked, wedges, length, published):
+    """Figures of a length: counting, what comes before, and whole calls."""
+    method = select_method(length)
+    found = METHODS[method]
+
+    def ready():
+        order = heaviest_first(found.work(ranked, length))
+        return order, found.run(ranked, order, length)
+
+    order, solver = ready()
+    first = seconds(lambda: solver.count(0, len(order)))
+    (order, solver), making_ready = timed(ready)
+
+    def act():
+        solver.begin()
+        solver.count(0, len(order))
+        return solver.counts
+
+    ms = device_ms(act)
+    result, whole = timed(partial(ew.cycle_counts, graph, length))
+    moved = 4 * len(ranked.neighbours) + 16 * ranked.n_vertices
+    rows = graph.offsets, graph.neighbours, None
+    return {
+        "method": method,
+        "total": result.total,
+        "right": result.total == published if published else bool(result.verify()),
+        "ms": ms,
+        "ready_ms": 1e3 * making_ready,
+        "first_s": first,
+        "call_ms": 1e3 * whole,
+        "warm_call_ms": calls_ms(lambda: graph, length),
+        "fresh_call_ms": calls_ms(lambda: ew.Graph(graph.n_vertices, rows=rows), length),
+        "floor_ms": max(moved / BANDWIDTH, 0 if length == 3 else wedges / WEDGES),
+        "bar_ms": BARS[length] if published else None,
+        "g2miner_ms": G2MINER[length] if published else None,
+    }
+
+
+def calls_ms(make, length):
+    """Milliseconds of the whole public call on a graph that ``make()`` returns, median of seven."""
+    return 1e3 * spread([seconds(partial(ew.cycle_counts, make(), length)) for _ in range(7)])["median"]
+
+
+TIMES = {"threads": [2], "rounds": 3}
+PARTS = {
+    "triangles": part(
+        "cycles-cpu-triangles",
+        triangles,
+        key=("graph", "threads"),
+        graphs=GRAPHS,
+        runs=5,
+        without=str,
+        **TIMES,
+    ),
+    "lengths": part("cycles-cpu-lengths", lengths, file="", lengths=[3, 4, 5, 6], **TIMES),
+    "gpu": part("cycles-gpu", gpu, key=("graph", "length"), graphs=GPU_GRAPHS, file=""),
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, PARTS)

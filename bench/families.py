@@ -1,4 +1,4 @@
-"""The graphs of the surface and of the scaling: families by size, orders of their ids, and files of them.
+"""The graphs of all benchmarks: families by size, orders of their ids, and files of them.
 
 A graph has weights from 1 to 255.  On the CPU it is made once and kept in a folder: arrays, which every state
 of the package reads, and the files of GAP's programs.
@@ -41,12 +41,18 @@ FAMILIES = {
 ORDERS = ("natural", "permuted")
 
 
+def graph(name, device="cpu"):
+    """A graph of :data:`edgewise.generate.NAMED`, or of a family and size, such as ``grid-10``."""
+    family, _, k = name.partition("-")
+    if k.isdigit() and family in FAMILIES:
+        return FAMILIES[family](int(k), device)
+    return ew.generate.named(name, device=device)
+
+
 def generate(family, k, order, device="cpu"):
-    """A graph of a family with weights; a name of :data:`edgewise.generate.NAMED` stands for one graph."""
-    graph = FAMILIES[family](k, device) if family in FAMILIES else ew.generate.named(family, device=device)
-    if order == "permuted":
-        graph = permuted(graph)
-    return weighted(graph)
+    """A graph of a family, or one that :func:`graph` knows, with weights."""
+    made = FAMILIES[family](k, device) if family in FAMILIES else graph(family, device)
+    return weighted(permuted(made) if order == "permuted" else made)
 
 
 def weighted(graph):

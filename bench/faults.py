@@ -1,39 +1,37 @@
 """Workers of a Dask cluster that are killed while they find components, forests and all pairs.
 
     python bench/faults.py --folder DIRECTORY             20 runs, one kill or more in each
-    python bench/faults.py --folder DIRECTORY --rows 1000000 --runs 60
+    python bench/faults.py --folder DIRECTORY --rows 2000 --runs 3
 
 Every run has the workers of one cluster of two processes, of which one is killed by SIGKILL at a random time
 of the run, measured without kills, and once more for every further such time; the cluster starts another in
 its place.  The answers are compared with those of one process bit for bit: ids, labels, edges and positions,
-distances, and the bytes of a matrix on the disk.  Kills of "both" workers at once leave none with the graph.
-The seconds are with the kill, and those of the same run without one.
+distances, and the bytes of a matrix on the disk.  Kills of both workers at once leave none with the graph.
 """
 
-import argparse
 import hashlib
-import json
 import os
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
 import numpy as np
-import record
+from harness import main, part, seconds, timed
 
 import edgewise as ew
 from edgewise.streams import sharded
 
-SHARDS = 12
 KINDS = ("integers", "strings", "strings, divided", "forest", "all pairs", "all pairs to a file")
 #: Share of a worker's memory for strings; with a share of 0 they are divided among all workers.
 MEMORY_SHARE = sharded.MEMORY_SHARE
+SHARDS = 12
 #: Vertices and edges of the graph of all pairs.
 VERTICES, EDGES = 8_000, 40_000
 
 
-def make_shards(folder, rows):
+def shards_with_scores(folder, rows):
     """Shards of integers and of strings, with scores of few distinct values."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
@@ -120,48 +118,42 @@ def restore(cluster, client):
         time.sleep(1)
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--rows", type=int, default=500_000, help="Rows of each shard.")
-    parser.add_argument("--runs", type=int, default=20)
-    arguments = parser.parse_args()
+def rows(given):
+    """Answers of two workers that are killed at random times."""
     import distributed
 
-    make_shards(arguments.folder, arguments.rows)
-    expected = {kind: answer(arguments.folder, kind) for kind in KINDS}
-    draw, rows = np.random.default_rng(1), []
+    given.facts |= {"rows_of_a_shard": given.rows, "shards": SHARDS}
+    folder = Path(given.folder)
+    shards_with_scores(folder, given.rows)
+    expected = {kind: answer(folder, kind) for kind in KINDS}
+    draw, whole = np.random.default_rng(1), {}
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        whole = {}
         for kind in KINDS * 2:  # the second time everything is compiled
-            start = time.perf_counter()
-            assert answer(arguments.folder, kind, client=client) == expected[kind]
-            whole[kind] = time.perf_counter() - start
-        print(json.dumps(whole), flush=True)
-        for number in range(arguments.runs):
-            kind = KINDS[number % len(KINDS)]
+            whole[kind] = seconds(partial(answer, folder, kind, client=client))
+        for number in range(given.runs):
+            kind, count = KINDS[number % len(KINDS)], 1 + number % 2
             restore(cluster, client)
-            count = 1 + number % 2
             times = draw.uniform(0, whole[kind] / count, count).tolist()
             delays = [(one, None if number % 7 == 6 else int(draw.integers(2))) for one in times]
-            done, start = Event(), time.perf_counter()
+            done = Event()
             thread, kills = kill_at(cluster, client, delays, done)
-            same = answer(arguments.folder, kind, client=client) == expected[kind]
+            found, spent = timed(partial(answer, folder, kind, client=client))
             done.set()
             thread.join()
-            seconds = time.perf_counter() - start
-            rows.append(
-                {"kind": kind, "kills": len(kills), "same": same, "s": seconds, "alone_s": whole[kind]}
-            )
-            print(json.dumps(rows[-1]), flush=True)
-    same, kills = sum(row["same"] for row in rows), sum(row["kills"] for row in rows)
-    print(f"{same} of {len(rows)} answers are those of one process, with {kills} kills")
-    print(record.write("faults", rows, rows_of_a_shard=arguments.rows, shards=SHARDS))
-    raise SystemExit(same != len(rows))
+            same = found == expected[kind]
+            row = {"kind": kind, "kills": len(kills), "same": same, "right": same}
+            yield row | {"s": spent, "alone_s": whole[kind]}
 
+
+def kills_of(rows):
+    """How many answers are those of one process?"""
+    same, kills = sum(row["same"] for row in rows), sum(row["kills"] for row in rows)
+    yield f"{same} of {len(rows)} answers are those of one process, with {kills} kills"
+
+
+PART = part("faults", rows, summary=kills_of, folder="faults", rows=500_000, runs=20)
 
 if __name__ == "__main__":
-    main()
+    os.environ.setdefault("EDGEWISE_QUIET", "1")
+    main(__doc__, PART)

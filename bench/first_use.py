@@ -1,6 +1,7 @@
 """First use: every command with an empty cache of kernels, then again, and what is compiled for it.
 
-    python bench/first_use.py [--device cpu|cuda] [--commands NAME ...] [--alone] [--kernels 20]
+    python bench/first_use.py [--device cpu|cuda] [--commands NAME ...] [--alone]
+    python bench/first_use.py --against OLD          two states of edgewise in one run
 
 Each command runs in a process of its own, all with one cache, which is empty at first (``--alone``: an empty
 one for each command).  A row holds the seconds of the first and of the second process, and the kernels that
@@ -8,16 +9,13 @@ each compiled with their seconds.  The second process of a command must compile 
 compile ahead for a GPU is not listed; a command that needs one of these kernels waits for it.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-import record
+from harness import ROOT, main, part, process, ratios
 
 #: Commands by name, on files of the folder in which they run.
 COMMANDS = {
@@ -122,59 +120,61 @@ def make_files(folder):
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(folder / "pairs.csv"), folder / "pairs.parquet")
 
 
-def run(command, cache, folder):
+def run(command, cache, folder, state=ROOT):
     """Seconds of a process, and what it compiled."""
     report = Path(folder) / "report.json"
     caches = ("EDGEWISE_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
-    environment = {**os.environ, **{name: f"{cache}/{name}" for name in caches}}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # the bytecode of an installed package is there
-    start = time.perf_counter()
-    words = [sys.executable, "-c", CHILD, str(report), json.dumps(command)]
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
-    spent = time.perf_counter() - start
-    if done.returncode or json.loads(report.read_text())["status"]:
-        sys.exit(f"{' '.join(command)}: {done.stderr[-2000:]}")
-    found = json.loads(report.read_text())["kernels"]
-    loads = [pair for pair in found if pair[0].startswith("load ")]
-    kernels = [pair for pair in found if pair not in loads]
-    return {"seconds": spent, "kernels": kernels, "loads_s": sum(seconds for _, seconds in loads)}
+    own = {name: f"{cache}/{name}" for name in caches} | {"PYTHONPATH": str(state)}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the bytecode of an installed package is there
+    spent = process([sys.executable, "-c", CHILD, report, json.dumps(command)], cwd=folder, **own)
+    found = json.loads(report.read_text())
+    if found["status"]:
+        sys.exit(f"{' '.join(command)} failed")
+    loads = [pair for pair in found["kernels"] if pair[0].startswith("load ")]
+    kernels = [pair for pair in found["kernels"] if pair not in loads]
+    loads_s = sum(seconds for _, seconds in loads)
+    return {"seconds": spent["seconds"], "cpu_s": spent["cpu"], "kernels": kernels, "loads_s": loads_s}
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--commands", nargs="*", default=COMMANDS, choices=COMMANDS)
-    parser.add_argument("--alone", action="store_true", help="an empty cache for each command")
-    parser.add_argument("--kernels", type=int, default=8, help="how many of the slowest to print")
-    options = parser.parse_args()
-    rows = []
+def rows(given):
+    """A row for each command, with its first process and its second."""
+    given.facts["alone"] = given.alone
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         make_files(folder)
-        for name in options.commands:
-            where = ["--device", options.device] if name not in WITHOUT_DEVICE else []
-            cache = Path(folder) / ("cache" + name * options.alone)
-            pair = [run([*COMMANDS[name], *where], cache, folder) for _ in range(2)]
-            rows.append({"command": name, "first": pair[0], "second": pair[1]})
-            print(shown(name, *pair, options.kernels), flush=True)
+        for name in given.commands:
+            where = ["--device", given.device] if name not in WITHOUT_DEVICE else []
+            cache = Path(folder) / ("cache" + name * given.alone)
+            command = [*COMMANDS[name], *where]
+            first, second = (run(command, cache, folder) for _ in range(2))
+            first["kernels"].sort(key=lambda pair: -pair[1])
+            row = {"command": name, "first": first, "second": second}
+            if given.against:
+                where = Path(folder) / ("old" + name * given.alone), folder, Path(given.against).resolve()
+                row["old_first"], row["old_second"] = (run(command, *where) for _ in range(2))
+            yield row
+
+
+def summary(rows):
+    """Seconds of all first processes and of all second ones, and how many kernels they compiled."""
     for turn in ("first", "second"):
         seconds = sum(row[turn]["seconds"] for row in rows)
         compiled = [spent for row in rows for _, spent in row[turn]["kernels"]]
-        print(f"{turn}: {seconds:.1f} s, {len(compiled)} kernels in {sum(compiled):.1f} s")
-    record.write(f"first-use-{options.device}", rows, alone=options.alone)
+        old = [row[turn]["cpu_s"] / row[f"old_{turn}"]["cpu_s"] for row in rows if "old_first" in row]
+        if old:
+            yield f"{turn}: new / old seconds of the processor, {ratios(old)}"
+        yield f"{turn}: {seconds:.1f} s, {len(compiled)} kernels in {sum(compiled):.1f} s"
 
 
-def shown(name, first, second, count):
-    """Lines about a command."""
-    slowest = sorted(first["kernels"], key=lambda pair: -pair[1])
-    lines = [
-        f"{name}: first {first['seconds']:.2f} s, {len(slowest)} kernels in "
-        f"{sum(s for _, s in slowest):.2f} s, loads {first['loads_s']:.2f} s; "
-        f"second {second['seconds']:.2f} s, {len(second['kernels'])} kernels"
-    ]
-    return "\n".join([*lines, *(f"    {spent:6.2f}  {kernel}" for kernel, spent in slowest[:count])])
-
+PART = part(
+    "first-use-{kind}",
+    rows,
+    key=("command",),
+    summary=summary,
+    device="cpu",
+    commands=[*COMMANDS],
+    alone=False,
+    against="",
+)
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, PART)

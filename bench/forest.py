@@ -2,95 +2,79 @@
 
     python bench/forest.py gpu                     the five graphs of the GPU table, weights 1 to 1000
     python bench/forest.py cpu road1500 --rounds 3 graphs of the CPU table, three kinds of weights, 2 threads
-    python bench/forest.py cores                   graphs of more than ten million edges, 1, 4 and all threads
+    python bench/forest.py several                 1 G edges on one GPU, and shared with others
 
 Times are of the public call, warm, on a graph as it is held; medians.  On a GPU a graph is held as rows, as
 by ECL-MST, and as an edge list as well; the forest of either is compared with the other's weight.  On the CPU
 igraph, networkit, rustworkx and SciPy run in turn with ours, each on a graph in its own structure, and all
 weights of forests are compared; our time includes ``.edges`` and ``.weight``, and is taken on a new graph of
-the same arrays as well.  GBBS' figures are of another machine, on which rustworkx was timed as well;
-so they are compared as ratios to rustworkx.
+the same arrays as well.
+
+The billion edges of ``several`` are drawn uniformly on the GPU, with weights 1 to 1000 (int32), and lie on
+the first GPU or in page-locked memory; all teams must find the same edges.
 """
 
-import argparse
-import sys
-import time
 from functools import partial
-from statistics import geometric_mean
+from importlib.util import find_spec
 
+import families
 import numpy as np
-import record
+from harness import free, in_turn, main, ms_of, part, peers, ratios, repeated, seconds, spread, timed
 
 import edgewise as ew
-from edgewise.device import arrays
-from edgewise.device import threads as thread_count
-from edgewise.forest import METHODS
+from edgewise.device import arrays, streams, threads
+from edgewise.experiments.peers import PEERS as LIBRARIES
+from edgewise.experiments.peers import networkit_graph
 
 #: Peers on one H200: the milliseconds of each by graph.
-PEERS = {peer["name"]: peer["ms"] for peer in record.peers("gpu-forest")}
+PEERS = {peer["name"]: peer["ms"] for peer in peers("gpu-forest")}
 #: Streaming floor in ms at 4.3 TB/s: each neighbour and weight of the rows once, and 28 bytes a vertex.
 FLOORS = {"rgg21": 0.072, "rmat22": 0.27, "uniform22": 0.28, "road4096": 0.20, "road4096-shuffled": 0.20}
-KINDS = ("small integers", "large integers", "floats")
-CPU_GRAPHS = ("rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M")
-#: Graphs of more than ten million edges: family and sizes.
-LARGE = {
-    "rmat20": lambda: ew.generate.named("rmat20"),
-    "uniform, 16.8 M edges": lambda: ew.generate.uniform(2**20, 2**24),
-    "road, 13.5 M edges": lambda: ew.generate.grid(3000, 3000, dropped=0.25),
-    "uniform22": lambda: ew.generate.named("uniform22"),
-}
-RUNS = 9
-
-
-def timed(action, device="cpu"):
-    """Result and milliseconds of an action."""
-    arrays.synchronize(device)
-    start = time.perf_counter()
-    result = action()
-    arrays.synchronize(device)
-    return result, 1e3 * (time.perf_counter() - start)
+KINDS = ["small integers", "large integers", "floats"]
+CPU_GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
+#: Edges that are drawn at a time, and their types.
+BLOCK, KINDS_OF_COLUMNS = 1 << 26, (np.uint32, np.uint32, np.int32)
 
 
 def gpu(given):
-    rows = []
-    for name in given.graphs or FLOORS:
-        edges = ew.generate.with_weights(ew.generate.named(name, device="cuda"), 1, 1000, seed=1)
-        held = {
-            "rows": ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights)),
-            "edges": edges,
-        }
+    """The public call on one GPU, on rows and on an edge list."""
+    for name in given.graphs:
+        edges = ew.generate.with_weights(families.graph(name, "cuda"), 1, 1000, seed=1)
+        rows = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
         weights = set()
-        for form, graph in held.items():
+        for form, graph in {"rows": rows, "edges": edges}.items():
             call = partial(ew.minimum_spanning_forest, graph)
-            forest, first = timed(call, "cuda:0")
+            forest, first = timed(call)
             weights.add((forest.n_edges, forest.weight))
-            ms = record.spread([timed(call, "cuda:0")[1] for _ in range(RUNS)])
-            with_edges = record.spread([timed(lambda: call().edges, "cuda:0")[1] for _ in range(RUNS)])  # noqa: B023
-            rows.append(
-                {
-                    "graph": name,
-                    "form": form,
-                    "vertices": graph.n_vertices,
-                    "entries": len(graph.neighbours),
-                    "first_ms": first,
-                    "ms": ms,
-                    "with_edges_ms": with_edges,
-                    "x_floor": ms["median"] / FLOORS[name],
-                }
-            )
-            print(
-                f"{name:18s} {form:6s} {ms['median']:7.3f} ms, with edges {with_edges['median']:.3f}",
-                flush=True,
-            )
-        if len(weights) != 1:
-            sys.exit(f"{name}: the forests of rows and edges differ: {weights}")
+            ms, with_edges = repeated(call), repeated(lambda call=call: call().edges)
+            row = {
+                "graph": name,
+                "form": form,
+                "vertices": graph.n_vertices,
+                "entries": len(graph.neighbours),
+            }
+            row |= {
+                "right": len(weights) == 1,
+                "first_ms": 1e3 * first,
+                "ms": ms,
+                "with_edges_ms": with_edges,
+            }
+            yield row | {"x_floor": ms["median"] / FLOORS[name] if name in FLOORS else None}
+
+
+def beside_ecl(rows):
+    """How many times as fast as ECL-MST is ours?"""
+    theirs = PEERS["ECL-MST"]
     for form in ("rows", "edges"):
-        ratios = [PEERS["ECL-MST"][row["graph"]] / row["ms"]["median"] for row in rows if row["form"] == form]
-        print(f"{form}: ECL-MST / ours, geometric mean {geometric_mean(ratios):.2f}, least {min(ratios):.2f}")
-    record.write("forest-gpu", rows)
+        found = [row for row in rows if row["form"] == form and row["graph"] in theirs]
+        times = [theirs[row["graph"]] / row["ms"]["median"] for row in found]
+        yield f"{form}: ECL-MST / ours {ratios(times)}"
 
 
-def weights_of(kind, graph):
+# -- CPU cores -----------------------------------------------------------------------------------------------
+
+
+def with_weights(kind, graph):
     """The graph with small integers, large integers or floats as weights."""
     if kind == "floats":
         draws = np.random.default_rng(1).random(graph.n_edges)
@@ -100,159 +84,145 @@ def weights_of(kind, graph):
 
 
 def cpu(given):
-    thread_count.use(2)
-    rows = record.results("forest-cpu")["rows"] if given.add else []
-    for name in given.graphs or CPU_GRAPHS:
-        plain = ew.generate.named(name).simplified()  # SciPy adds up the weights of repeated edges
-        for kind in given.weights or KINDS:
-            graph = weights_of(kind, plain)
-            actions = {"edgewise": partial(solved, graph), "edgewise, new graph": solved}
-            expected = actions["edgewise"]()[2]
-            actions |= {peer: make(graph) for peer, make in PYTHON_PEERS.items() if peer not in given.without}
-            spent = {program: [] for program in actions}
-            for _ in range(given.rounds):
-                for program, action in actions.items():
-                    if program == "igraph" and spent[program]:
-                        continue  # it takes half a minute on some graphs, so it runs once
-                    if program == "edgewise, new graph":
-                        action = partial(solved, renewed(graph))
-                    found, ms = timed(action)
-                    spent[program].append(ms)
-                    check(name, program, weight_of(program, found, graph), expected)
-            row = {"graph": name, "weights": kind, "threads": 2, "edges": graph.n_edges}
-            rows = [one for one in rows if (one["graph"], one["weights"]) != (name, kind)]
-            rows.append(row | {"ms": {program: record.spread(ms) for program, ms in spent.items()}})
-            rows.sort(key=lambda one: (CPU_GRAPHS.index(one["graph"]), KINDS.index(one["weights"])))
-            print(
-                name,
-                kind,
-                {program: round(float(np.median(ms)), 1) for program, ms in spent.items()},
-                flush=True,
-            )
-            record.write("forest-cpu", rows)
-    for peer in ("igraph", "networkit", "rustworkx", "scipy"):
-        ratios = [
-            row["ms"][peer]["median"] / row["ms"]["edgewise"]["median"] for row in rows if peer in row["ms"]
-        ]
-        if ratios:
-            print(f"{peer} / ours: geometric mean {geometric_mean(ratios):.1f}, least {min(ratios):.2f}")
+    """The public call on CPU cores, beside other libraries, for three kinds of weights."""
+    threads.use(given.threads)
+    for name in given.graphs:
+        plain = families.graph(name).simplified()  # SciPy adds up the weights of repeated edges
+        for kind in given.weights:
+            graph = with_weights(kind, plain)
+            ways, check = cpu_ways(graph, given)
+            times = in_turn(ways, given.rounds, check=check, once=("igraph", "networkx"))
+            row = {"graph": name, "weights": kind, "threads": given.threads, "edges": graph.n_edges}
+            yield row | {"ms": {program: ms_of(spent) for program, spent in times.items()}}
 
 
-def solved(graph):
+def cpu_ways(graph, given):
+    """What runs in turn, and the check of the weights of forests."""
+    ends = graph.sources, graph.targets
+    n, weights = graph.n_vertices, graph.weights
+    ways = {"edgewise": partial(solved, lambda: graph)}
+    new = partial(ew.Graph.from_edges, *ends, weights=weights, n_vertices=n)
+    ways["edgewise, new graph"] = partial(solved, new)
+    reads = dict.fromkeys(ways, lambda found: found[2])
+    for peer in LIBRARIES:
+        make = of_networkit if peer.module == "networkit" else peer.calls.get("forest")
+        is_wanted = peer.module not in given.without and graph.n_edges <= peer.max_edges
+        if make and is_wanted and find_spec(peer.module):
+            ways[peer.module], reads[peer.module] = make(graph, given.threads)
+    expected = ways["edgewise"]()[2]
+
+    def check(program, found):
+        weight = float(np.sum(reads[program](found), dtype=float))
+        assert abs(weight - expected) <= 1e-9 * abs(expected), f"{program} finds a forest of weight {weight}"
+
+    return ways, check
+
+
+def solved(make):
     """The forest of a graph, of which the edges and the weight are asked for."""
-    forest = ew.minimum_spanning_forest(graph)
+    forest = ew.minimum_spanning_forest(make())
     return forest, forest.edges, forest.weight
 
 
-def renewed(graph):
-    """A new graph of the same arrays."""
-    ends = graph.sources, graph.targets
-    return ew.Graph.from_edges(*ends, weights=graph.weights, n_vertices=graph.n_vertices)
+def of_networkit(graph, count):
+    nk, made = networkit_graph(graph, True)
+    nk.setNumberOfThreads(count)
+    return lambda: nk.graph.KruskalMSF(made).run(), lambda found: found.getTotalWeight()
 
 
-def check(name, program, weight, expected):
-    """Exit if a peer's forest has another weight."""
-    if abs(weight - expected) > 1e-9 * abs(expected):
-        sys.exit(f"{name}: {program} finds a forest of weight {weight}, ours weighs {expected}")
+def beside_libraries(rows):
+    """How many times as fast as each library is ours?"""
+    for peer in ("igraph", "networkit", "rustworkx", "scipy"):
+        both = [(row["ms"][peer], row["ms"]["edgewise"]) for row in rows if peer in row["ms"]]
+        yield f"{peer} / ours {ratios([theirs['median'] / ours['median'] for theirs, ours in both])}"
 
 
-def weight_of(program, found, graph):
-    """The weight of what a program has found."""
-    if program.startswith("edgewise"):
-        return found[2]
-    if program == "scipy":
-        return float(found.data.sum(dtype=np.float64))
-    if program == "igraph":
-        return float(graph.weights[np.array(found)].sum(dtype=np.float64))
-    if program == "networkit":
-        return found.getTotalWeight()
-    return float(sum(weight for _, _, weight in found))
+# -- Billions of edges ---------------------------------------------------------------------------------------
 
 
-def scipy(graph):
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
+def draw(n_vertices, n_edges, room=None):
+    """A graph of edges that are drawn on the GPU, or copied into the arrays of ``room``."""
+    import cupy
 
-    ends = graph.sources.astype(np.int32), graph.targets.astype(np.int32)
-    shape = (graph.n_vertices, graph.n_vertices)
-    matrix = coo_array((graph.weights.astype(np.float64), ends), shape=shape).tocsr()
-    return partial(minimum_spanning_tree, matrix)
-
-
-def igraph(graph):
-    import igraph
-
-    ends = np.column_stack([graph.sources, graph.targets]).astype(np.int64)
-    made, weights = igraph.Graph(n=graph.n_vertices, edges=ends), graph.weights.tolist()
-    return partial(made.spanning_tree, weights=weights, return_tree=False)
+    generator = cupy.random.default_rng(1)
+    columns = room or [cupy.empty(n_edges, kind) for kind in KINDS_OF_COLUMNS]
+    limits = (0, n_vertices), (0, n_vertices), (1, 1001)
+    for start in range(0, n_edges, BLOCK):
+        for column, (low, high), kind in zip(columns, limits, KINDS_OF_COLUMNS):
+            part = column[start : min(start + BLOCK, n_edges)]
+            streams.copy(part, generator.integers(low, high, len(part), dtype=kind))
+            cupy.cuda.get_current_stream().synchronize()
+    free()
+    return ew.Graph(n_vertices, edges=tuple(columns))
 
 
-def networkit(graph):
-    import networkit
-
-    networkit.setNumberOfThreads(2)
-    ends = graph.sources.astype(np.uint64), graph.targets.astype(np.uint64)
-    made = networkit.GraphFromCoo((graph.weights.astype(np.float64), ends), n=graph.n_vertices, weighted=True)
-
-    return partial(_run, networkit.graph.KruskalMSF, made)
+def room_for(n_edges):
+    """Columns in page-locked memory."""
+    return [streams.pinned(n_edges, kind, "cuda:0") for kind in KINDS_OF_COLUMNS]
 
 
-def _run(algorithm, graph):
-    return algorithm(graph).run()
+def large_row(case, call, runs, **more):
+    """The result of a call that is warm, and its row."""
+    import cupy
+
+    call()
+    times = []
+    for _ in range(runs):
+        found, spent = timed(call)
+        times.append(spent)
+    graph = found.graph
+    row = {"case": case, "vertices": graph.n_vertices, "edges": graph.n_edges, "method": found.method}
+    row |= {"devices": list(found.devices), "seconds": spread(times), "trees": found.count}
+    row |= {"weight": found.weight, "edges_per_s": graph.n_edges / spread(times)["median"], **more}
+    return found, row | {"gb": cupy.get_default_memory_pool().total_bytes() / 1e9}
 
 
-def rustworkx(graph):
-    import rustworkx
+def link_rate():
+    """Bytes a second of copies from page-locked memory, the median."""
+    import cupy
 
-    made = rustworkx.PyGraph()
-    made.add_nodes_from(range(graph.n_vertices))
-    columns = graph.sources.tolist(), graph.targets.tolist(), graph.weights.astype(np.float64).tolist()
-    made.add_edges_from(list(zip(*columns, strict=True)))
-    return partial(rustworkx.minimum_spanning_edges, made, weight_fn=float)
-
-
-PYTHON_PEERS = {"rustworkx": rustworkx, "networkit": networkit, "scipy": scipy, "igraph": igraph}
+    there = cupy.empty(1 << 28, np.uint32)
+    here = streams.pinned(len(there), np.uint32, "cuda:0")
+    here.fill(1)
+    return here.nbytes / spread([seconds(partial(streams.copy, there, here)) for _ in range(9)])["median"]
 
 
-def cores(given):
-    counts, rows = sorted({1, 4, thread_count.count()}), []
-    methods = ["auto", *(name for name, method in METHODS.items() if not method.baseline)]
-    for name in given.graphs or LARGE:
-        graph = ew.generate.with_weights(LARGE[name](), 1, 255, seed=1)
-        spent = {(method, count): [] for method in methods for count in counts}
-        for _ in range(given.rounds + 1):
-            for (method, count), times in spent.items():
-                thread_count.use(count)
-                times.append(timed(partial(ew.minimum_spanning_forest, graph, method=method))[1])
-        rows += [
-            {
-                "graph": name,
-                "edges": graph.n_edges,
-                "method": method,
-                "threads": count,
-                "ms": record.spread(ms[1:]),
-            }
-            for (method, count), ms in spent.items()
-        ]
-        one, most = (np.median(spent["auto", count][1:]) for count in (1, counts[-1]))
-        print(
-            f"{name}: auto {one:.1f} ms by one core, {most:.1f} by {counts[-1]}: {one / most:.2f} times",
-            flush=True,
-        )
-        record.write("forest-cores", rows)
+def several(given):
+    """Forests on one GPU and on several, of edges on the first one or in page-locked memory."""
+    n_edges = given.edges[0]
+    room = room_for(n_edges)
+    for n_vertices in (given.vertices >> 3, given.vertices):
+        for place, columns in {"cuda:0": None, "cpu": room}.items():
+            graph = draw(n_vertices, n_edges, columns)
+            call = partial(ew.minimum_spanning_forest, graph)
+            found, one = large_row("one GPU", partial(call, device="cuda:0"), given.runs, place=place)
+            edges = arrays.move(found.edges, "cpu")
+            yield one
+            for count in range(2, 1 + arrays.gpu_count()):
+                team = [f"cuda:{number}" for number in range(count)]
+                found, row = large_row(f"{count} GPUs", partial(call, devices=team), given.runs, place=place)
+                row["speedup"] = one["seconds"]["median"] / row["seconds"]["median"]
+                yield row | {"right": np.array_equal(arrays.move(found.edges, "cpu"), edges)}
+            del graph, found
+            free()
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=("gpu", "cpu", "cores"))
-    parser.add_argument("graphs", nargs="*")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--weights", action="append", help="one kind of weights of the CPU table")
-    parser.add_argument("--add", action="store_true", help="keep the other rows of the CPU table")
-    parser.add_argument("--without", action="append", default=[], help="a peer that is left out")
-    given = parser.parse_args()
-    {"gpu": gpu, "cpu": cpu, "cores": cores}[given.part](given)
-
+LARGE_OPTIONS = {"key": ("case", "vertices", "edges", "place"), "vertices": 1 << 26, "runs": 3}
+PARTS = {
+    "gpu": part("forest-gpu", gpu, key=("graph", "form"), summary=beside_ecl, graphs=[*FLOORS]),
+    "cpu": part(
+        "forest-cpu",
+        cpu,
+        key=("graph", "weights"),
+        summary=beside_libraries,
+        graphs=CPU_GRAPHS,
+        weights=KINDS,
+        threads=2,
+        rounds=5,
+        without=str,
+    ),
+    "several": part("forest-large-several", several, edges=[1 << 30], **LARGE_OPTIONS),
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, PARTS)

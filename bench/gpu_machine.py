@@ -11,10 +11,9 @@ their own; elsewhere one waits for the other.  ``DIRECTORY`` gets a log for ever
 benchmarks, the compiled kernels, and ``jobs.json`` with the status of every job.  A run that is repeated
 with the same directory goes on with the jobs that have not succeeded.
 
-``GAPBS`` and ``WASP`` name programs beside which some jobs measure, as in ``scaling.py``.
+``GAPBS`` and ``WASP`` name programs beside which some jobs measure, as in ``surface.py``.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -24,7 +23,8 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from harness import ROOT, parser_of, state
+
 CORES_OF_GPU_JOBS, CORES_TIMED = 8, 16
 
 
@@ -60,8 +60,8 @@ RACECHECK = "compute-sanitizer --tool racecheck --error-exitcode 9"
 #: Rooms whose tests on a GPU are looked through for bad addresses, by the marker of the tests.
 CHECKED = {"gpu": ("components", "forest", "transactions", "partitions"), "simulator": ("strong", "cores")}
 JOBS = (
-    Job("histories", "bench/transactions.py history cuda:0 --commits 1e7", 3),
-    Job("broken", "bench/transactions.py broken cuda:0", 1),
+    Job("histories", "bench/transactions.py history --device cuda:0", 3),
+    Job("broken", "bench/transactions.py broken --device cuda:0", 1),
     Job("tests", f"{TESTS} gpu -n 8 tests", 9),
     Job("tests-simulated", f"{TESTS} simulator -n 8 tests", 9, under=ON_GPU),
     *(
@@ -73,32 +73,30 @@ JOBS = (
     Job("components", "bench/components.py gpu", 2),
     Job("components-edges", "bench/components.py edges", 2),
     Job("choices", "bench/choices.py --device cuda --limit 400", 8),
-    Job("paths", "bench/paths_gpu.py", 4),
-    Job("hierarchy", "bench/hierarchy.py", 2),
-    Job("cycles", "bench/cycles_gpu.py", 4),
+    Job("paths", "bench/paths.py gpu", 4),
+    Job("hierarchy", "bench/paths.py hierarchy", 2),
+    Job("cycles", "bench/cycles.py gpu", 4),
     Job("forest", "bench/forest.py gpu", 3),
-    Job("partitions", "bench/partitions.py --kind large --device cuda", 9),
-    Job("transactions", "bench/transactions.py tables cuda:0 --only protocols,retries --runs 5", 3),
+    Job("partitions", "bench/partitions.py large --device cuda", 9),
+    Job("transactions", "bench/transactions.py tables --device cuda:0 --only protocols retries --runs 5", 3),
     Job(
         "transactional-forests",
-        "bench/transactions.py tables cuda:0 --only forests,denser,sparser --runs 3"
-        " --name transactional-forests",
+        "bench/transactions.py tables --device cuda:0 --only forests denser sparser --runs 3"
+        " --name transactional-forests-gpu",
         9,
     ),
-    Job("surface", "bench/surface.py --device cuda --sizes 16 17 18 19 20", 5),
+    Job("surface", "bench/surface.py sizes --device cuda --sizes 16 17 18 19 20", 5),
     Job("first-use", "bench/first_use.py --device cuda", 3),
-    Job("tiles", "bench/apsp_gpu.py tiles", 3),
+    Job("tiles", "bench/all_pairs.py tiles", 3),
     Job("streams", "bench/streams.py gpu", 3),
-    Job("forest-large", "bench/forest_large.py resident", 4),
-    Job("several", "bench/several.py speedup rmat24", 3, 2),
-    Job("forest-several", "bench/forest_large.py several", 4, 2),
-    Job("all-pairs-several", "bench/apsp_gpu.py several", 3, 2),
-    Job("forest-cores", "bench/forest.py cores", 4, 0),
-    Job("partitions-cores", "bench/partitions.py --kind large", 9, 0),
-    Job("scaling", "bench/scaling.py --sizes 20 --limit 400", 8, 0),
+    Job("several", "bench/components.py several rmat24", 3, 2),
+    Job("forest-several", "bench/forest.py several", 4, 2),
+    Job("all-pairs-several", "bench/all_pairs.py several", 3, 2),
+    Job("partitions-cores", "bench/partitions.py large", 9, 0),
+    Job("scaling", "bench/surface.py threads --sizes 20 --limit 400", 8, 0),
     Job("choices-cores", "bench/choices.py --threads 2 16 --limit 400", 8, 0),
-    Job("transactions-cores", "bench/transactions.py tables cpu", 5, 0),
-    Job("histories-cores", "bench/transactions.py history cpu --commits 1e7 --seconds 120", 3, 0),
+    Job("transactions-cores", "bench/transactions.py tables", 5, 0),
+    Job("histories-cores", "bench/transactions.py history --seconds 120", 3, 0),
 )
 
 
@@ -132,8 +130,6 @@ class Run:
 
     def run_one(self, job, cores):
         """Run one job, and note how it ended."""
-        import record
-
         start, log = time.monotonic(), self.folder / f"{job.name}.log"
         command = [*job.under.split(), sys.executable, *job.words.split()]
         with log.open("w") as output:
@@ -155,7 +151,7 @@ class Run:
         seconds = round(time.monotonic() - start, 1)
         print(f"{job.name}: {status}, {seconds} s", flush=True)
         with self.lock:
-            self.done[job.name] = {"status": status, "seconds": seconds, "state": record.state()}
+            self.done[job.name] = {"status": status, "seconds": seconds, "state": state()}
             self.path.write_text(json.dumps(self.done, indent=1))
 
 
@@ -182,9 +178,7 @@ def gpu_count():
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--minutes", type=float, default=120.0, help="time for all")
     parser.add_argument(

@@ -7,10 +7,10 @@ It adds up the levels of the tree as :mod:`edgewise.streams.sharded` builds it, 
 there can be: a pair for each id, or for each row that a task has read.
 """
 
-import argparse
+import json
 import math
 
-from record import results
+from harness import RESULTS, parser_of
 
 from edgewise.streams.sharded import parts_together
 
@@ -44,14 +44,13 @@ def in_words(number):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--rate", type=float, help="Rows a second of a worker.")
     parser.add_argument("--storage", type=float, default=2e9, help="Bytes a second of all workers together.")
     given = parser.parse_args()
-    rate = given.rate or results("streams-cpu")["rows"][0]["edges_per_s"]
+    measured = json.loads((RESULTS / "streams-cpu.json").read_text())
+    rate = given.rate or measured["rows"][0]["edges_per_s"]
     print("| edges | ids | parents, GB | reading, min | merging, min | last merge, min | moved, TB |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for edges, ids in CASES:

@@ -1,6 +1,6 @@
 """NetworkX's functions by NetworkX, by this backend and by other backends, in one run.
 
-    python bench/networkx_backend.py --warm                                  compile first
+    python bench/networkx_backend.py --edges 20000 --name trial              compile first
     python bench/networkx_backend.py --peers rustnx rustworkx parallel       all functions
     python bench/networkx_backend.py --calls triangles clustering --add      some, beside earlier results
 
@@ -13,7 +13,6 @@ than ``--limit`` seconds is ended, and an iterator over the searches from all no
 Other backends run in a process of their own, which is ended after three times the limit.
 """
 
-import argparse
 import json
 import os
 import random
@@ -25,7 +24,7 @@ from importlib.metadata import entry_points
 from itertools import islice
 
 import networkx as nx
-import record
+from harness import main, part
 from networkx.algorithms.tree import mst
 
 from edgewise.networkx.interface import function_named
@@ -38,103 +37,56 @@ LEAST = 0.2
 #: Number of items that are read of an iterator over the searches from all nodes.
 FIRST = 20
 
-#: Arguments after the graph of each function, by the graph.
+#: Functions by the graph, in lines of the same arguments after it.
 CALLS = {
-    "random": {
-        "number_connected_components": (),
-        "connected_components": (),
-        "is_connected": (),
-        "node_connected_component": (SOURCE,),
-        "isolates": (),
-        "number_of_isolates": (),
-        "has_path": (SOURCE, TARGET),
-        "bidirectional_shortest_path": (SOURCE, TARGET),
-        "shortest_path": (SOURCE,),
-        "shortest_path_length": (SOURCE,),
-        "single_source_shortest_path_length": (SOURCE,),
-        "single_source_shortest_path": (SOURCE,),
-        "single_target_shortest_path_length": (SOURCE,),
-        "single_target_shortest_path": (SOURCE,),
-        "all_shortest_paths": (SOURCE, TARGET),
-        "predecessor": (SOURCE,),
-        "bfs_edges": (SOURCE,),
-        "generic_bfs_edges": (SOURCE,),
-        "bfs_predecessors": (SOURCE,),
-        "bfs_successors": (SOURCE,),
-        "bfs_tree": (SOURCE,),
-        "bfs_layers": (SOURCE,),
-        "descendants_at_distance": (SOURCE, 4),
-        "dijkstra_path": (SOURCE, TARGET),
-        "dijkstra_path_length": (SOURCE, TARGET),
-        "bidirectional_dijkstra": (SOURCE, TARGET),
-        "single_source_dijkstra": (SOURCE,),
-        "single_source_dijkstra_path_length": (SOURCE,),
-        "single_source_dijkstra_path": (SOURCE,),
-        "multi_source_dijkstra": (MANY,),
-        "multi_source_dijkstra_path_length": (MANY,),
-        "multi_source_dijkstra_path": (MANY,),
-        "dijkstra_predecessor_and_distance": (SOURCE,),
-        "bellman_ford_path": (SOURCE, TARGET),
-        "bellman_ford_path_length": (SOURCE, TARGET),
-        "single_source_bellman_ford": (SOURCE,),
-        "single_source_bellman_ford_path_length": (SOURCE,),
-        "single_source_bellman_ford_path": (SOURCE,),
-        "bellman_ford_predecessor_and_distance": (SOURCE,),
-        "negative_edge_cycle": (),
-        "minimum_spanning_edges": (),
-        "maximum_spanning_edges": (),
-        "minimum_spanning_tree": (),
-        "maximum_spanning_tree": (),
-        "boruvka_mst_edges": (True,),
-        "kruskal_mst_edges": (True,),
-        "prim_mst_edges": (True,),
-        "triangles": (),
-        "clustering": (),
-        "average_clustering": (),
-        "transitivity": (),
-        "square_clustering": (),
-        "generalized_degree": (),
-        "core_number": (),
-        "k_core": (),
-        "k_shell": (),
-        "k_crust": (),
-        "k_corona": (5,),
-    },
-    "directed": {
-        "strongly_connected_components": (),
-        "number_strongly_connected_components": (),
-        "is_strongly_connected": (),
-        "condensation": (),
-        "weakly_connected_components": (),
-        "number_weakly_connected_components": (),
-        "is_weakly_connected": (),
-        "descendants": (SOURCE,),
-        "ancestors": (SOURCE,),
-    },
-    "dense": {
-        "all_pairs_shortest_path": (),
-        "all_pairs_shortest_path_length": (),
-        "all_pairs_dijkstra": (),
-        "all_pairs_dijkstra_path": (),
-        "all_pairs_dijkstra_path_length": (),
-        "all_pairs_bellman_ford_path": (),
-        "all_pairs_bellman_ford_path_length": (),
-        "average_shortest_path_length": (),
-        "eccentricity": (),
-        "diameter": (),
-        "radius": (),
-        "center": (),
-        "periphery": (),
-        "floyd_warshall": (),
-        "floyd_warshall_numpy": (),
-        "floyd_warshall_predecessor_and_distance": (),
-        "johnson": (),
-    },
-    "negative": {"find_negative_cycle": (SOURCE,)},
-    "table": {"from_pandas_edgelist": ()},
-    "matrix": {"from_scipy_sparse_array": ()},
+    "random": [
+        ((), "number_connected_components connected_components is_connected"),
+        ((SOURCE,), "node_connected_component"),
+        ((), "isolates number_of_isolates"),
+        ((SOURCE, TARGET), "has_path bidirectional_shortest_path"),
+        ((SOURCE,), "shortest_path shortest_path_length single_source_shortest_path_length"),
+        ((SOURCE,), "single_source_shortest_path single_target_shortest_path_length"),
+        ((SOURCE,), "single_target_shortest_path"),
+        ((SOURCE, TARGET), "all_shortest_paths"),
+        ((SOURCE,), "predecessor bfs_edges generic_bfs_edges bfs_predecessors bfs_successors bfs_tree"),
+        ((SOURCE,), "bfs_layers"),
+        ((SOURCE, 4), "descendants_at_distance"),
+        ((SOURCE, TARGET), "dijkstra_path dijkstra_path_length bidirectional_dijkstra"),
+        ((SOURCE,), "single_source_dijkstra single_source_dijkstra_path_length"),
+        ((SOURCE,), "single_source_dijkstra_path"),
+        ((MANY,), "multi_source_dijkstra multi_source_dijkstra_path_length multi_source_dijkstra_path"),
+        ((SOURCE,), "dijkstra_predecessor_and_distance"),
+        ((SOURCE, TARGET), "bellman_ford_path bellman_ford_path_length"),
+        ((SOURCE,), "single_source_bellman_ford single_source_bellman_ford_path_length"),
+        ((SOURCE,), "single_source_bellman_ford_path bellman_ford_predecessor_and_distance"),
+        ((), "negative_edge_cycle minimum_spanning_edges maximum_spanning_edges"),
+        ((), "minimum_spanning_tree maximum_spanning_tree"),
+        ((True,), "boruvka_mst_edges kruskal_mst_edges prim_mst_edges"),
+        ((), "triangles clustering average_clustering transitivity square_clustering"),
+        ((), "generalized_degree core_number k_core k_shell k_crust"),
+        ((5,), "k_corona"),
+    ],
+    "directed": [
+        ((), "strongly_connected_components number_strongly_connected_components"),
+        ((), "is_strongly_connected condensation weakly_connected_components"),
+        ((), "number_weakly_connected_components is_weakly_connected"),
+        ((SOURCE,), "descendants ancestors"),
+    ],
+    "dense": [
+        ((), "all_pairs_shortest_path all_pairs_shortest_path_length all_pairs_dijkstra"),
+        ((), "all_pairs_dijkstra_path all_pairs_dijkstra_path_length all_pairs_bellman_ford_path"),
+        ((), "all_pairs_bellman_ford_path_length average_shortest_path_length eccentricity diameter"),
+        ((), "radius center periphery floyd_warshall floyd_warshall_numpy"),
+        ((), "floyd_warshall_predecessor_and_distance johnson"),
+    ],
+    "negative": [((SOURCE,), "find_negative_cycle")],
+    "table": [((), "from_pandas_edgelist")],
+    "matrix": [((), "from_scipy_sparse_array")],
 }
-KINDS = {name: kind for kind, calls in CALLS.items() for name in calls}
+#: Graph and arguments by function.
+KINDS = {
+    name: (kind, given) for kind, lines in CALLS.items() for given, names in lines for name in names.split()
+}
 
 
 @cache
@@ -223,7 +175,7 @@ def times_of(name, graph, backend, options):
 
     def call():
         without_answers(graph)
-        return function_of(name)(graph, *CALLS[KINDS[name]][name], backend=backend)
+        return function_of(name)(graph, *KINDS[name][1], backend=backend)
 
     def first_call():
         getattr(graph, "__networkx_cache__", {}).clear()
@@ -262,37 +214,33 @@ def peer_versions(names):
     return {name: f"{entries[name].name} {entries[name].version}" for name in names}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--edges", type=int, default=1_000_000)
-    parser.add_argument("--calls", nargs="*", default=list(KINDS), choices=list(KINDS))
-    parser.add_argument("--peers", nargs="*", default=[], help="names of other backends")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--long", type=float, default=1.0, help="seconds from which on one call is enough")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds")
-    parser.add_argument("--add", action="store_true", help="keep the results of other calls")
-    parser.add_argument("--warm", action="store_true", help="compile, and write nothing")
-    options = parser.parse_args()
+def rows(given):
+    """A row for each function, with the times of all backends."""
     nx.config.warnings_to_ignore.add("cache")
-    rows, path = {}, record.RESULTS / "networkx-backend.json"
-    if options.add and path.exists():
-        rows = {row["call"]: row for row in json.loads(path.read_text())["rows"]}
-    for name in options.calls:
-        graph = input_of(KINDS[name], 20_000 if options.warm else options.edges)
-        row = {"call": name, "graph": KINDS[name], "cost": function_named(name).cost}
-        backends = ["edgewise"] if options.warm else ["networkx", "edgewise", *options.peers]
-        for backend in backends:
-            if backend not in options.peers:
-                row[backend] = times_of(name, graph, backend, options)
+    given.facts |= {"networkx": nx.__version__, "limit": given.limit, "edges": given.edges}
+    given.facts["peers"] = peer_versions(given.peers)
+    for name in given.calls:
+        graph = input_of(KINDS[name][0], given.edges)
+        row = {"call": name, "graph": KINDS[name][0], "cost": function_named(name).cost}
+        for backend in ("networkx", "edgewise", *given.peers):
+            if backend not in given.peers:
+                row[backend] = times_of(name, graph, backend, given)
             elif backend in function_of(name).backends:
-                row[backend] = times_of_peer(name, graph, backend, options)
-        rows[name] = row
-        print(name, {key: value for key, value in row.items() if isinstance(value, dict)}, flush=True)
-        if not options.warm:
-            ordered = [rows[name] for name in KINDS if name in rows]
-            facts = {"limit": options.limit, "edges": options.edges, "peers": peer_versions(options.peers)}
-            record.write("networkx-backend", ordered, networkx=nx.__version__, **facts)
+                row[backend] = times_of_peer(name, graph, backend, given)
+        yield row
 
+
+PART = part(
+    "networkx-backend",
+    rows,
+    key=("call",),
+    calls=[*KINDS],
+    edges=1_000_000,
+    peers=str,
+    runs=3,
+    long=1.0,
+    limit=60.0,
+)
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, PART)

@@ -1,7 +1,7 @@
 """Pairs file in, clusters file out, against what Python users write today.
 
     python bench/pairs.py                          10 million pairs, 3 rounds, 2 threads
-    python bench/pairs.py --pairs 1000000 --runs 1
+    python bench/pairs.py --pairs 20000 --runs 1
 
 The file has two columns of 17-character ids and one of scores, written by pyarrow with its defaults.  Every
 program runs in a process of its own, in turn with the others, and writes a Parquet file with columns ``id``
@@ -10,20 +10,19 @@ its largest resident set.  All partitions are compared with the first one.  The 
 disk before the clock starts; what a first run after installing adds is measured apart.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-import record
+from harness import main, part, process, spread
 
 LEFT, RIGHT = "left_id", "right_id"
 
@@ -109,11 +108,12 @@ def pyarrow_igraph(source, target, stage):
     stage("write")
 
 
+#: Programs by name, each with the modules that it needs.
 PROGRAMS = {
-    "edgewise": edgewise,
-    "pandas + SciPy": pandas_scipy,
-    "polars + networkit": polars_networkit,
-    "pyarrow + igraph": pyarrow_igraph,
+    "edgewise": (edgewise, ()),
+    "pandas + SciPy": (pandas_scipy, ("pandas",)),
+    "polars + networkit": (polars_networkit, ("polars", "networkit")),
+    "pyarrow + igraph": (pyarrow_igraph, ("igraph",)),
 }
 
 
@@ -126,28 +126,17 @@ def child(name, source, target):
         now = time.perf_counter()
         seconds[name], last = now - last, now
 
-    PROGRAMS[name](source, target, stage)
+    PROGRAMS[name][0](source, target, stage)
     print(json.dumps({"seconds": seconds}))
 
 
-def run(name, source, target, environment):
-    """Run a program in a process of its own; return its seconds, megabytes and stages."""
-    command = [sys.executable, __file__, "--child", name, str(source), str(target)]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{name} failed with status {process.returncode}")
-    stages = json.loads(output.splitlines()[-1])["seconds"]
-    return {
-        "seconds": seconds,
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "mb": usage.ru_maxrss / 1024,
-        "stages": {name: value for name, value in stages.items() if name != "total"},
-    }
+def run(name, source, target, threads, **environment):
+    """What a program takes in a process of its own, with its stages."""
+    names = "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"
+    environment |= dict.fromkeys(names, str(threads))
+    found = process([sys.executable, __file__, "--child", name, source, target], **environment)
+    stages = json.loads(found.pop("output").splitlines()[-1])["seconds"]
+    return found | {"stages": {name: value for name, value in stages.items() if name != "total"}}
 
 
 def compare(path, expected):
@@ -191,103 +180,58 @@ def apart(function, *arguments):
         return pool.submit(function, *arguments).result()
 
 
-def environment_for(threads, folder):
-    names = "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"
-    return {**os.environ, **dict.fromkeys(names, str(threads)), "EDGEWISE_QUIET": "1"}
+def rows(given):
+    """A row for each program, all run in turn; the first round also compares their results."""
+    chosen = [name for name, (_, needs) in PROGRAMS.items() if all(map(find_spec, needs))]
+    runs = {name: [] for name in chosen}
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        folder = Path(folder)
+        source, target = folder / "pairs.parquet", folder / "clusters.parquet"
+        apart(make, source, given.pairs)
+        run("edgewise", source, target, given.threads)  # compiles
+        for number in range(given.runs):
+            for name in chosen:
+                runs[name].append(run(name, source, target, given.threads))
+                if number == 0:
+                    counts = apart(compare, target, folder / "expected.npz")
+        given.facts |= {"pairs": given.pairs, "threads": given.threads, "first_use": first_use(folder, given)}
+        given.facts |= dict(zip(("ids", "components"), counts))
+    given.facts["peer_versions"] = {name: version(name) for name in ("pandas", "polars") if find_spec(name)}
+    for name, found in runs.items():
+        row = {"program": name, "mb": max(one["mb"] for one in found)}
+        row |= {"seconds": spread([one["seconds"] for one in found])}
+        row |= {"cpu_seconds": spread([one["cpu"] for one in found])}
+        stages = found[0]["stages"]
+        yield row | {"stages": {stage: min(one["stages"][stage] for one in found) for stage in stages}}
 
 
-def rounds(source, folder, arguments):
-    """Run all programs in turn; the first round also compares their results."""
-    environment = environment_for(arguments.threads, folder)
-    run("edgewise", source, folder / "warm.parquet", environment)
-    runs, counts = {name: [] for name in PROGRAMS}, None
-    for number in range(arguments.runs):
-        for name in PROGRAMS:
-            target = folder / "clusters.parquet"
-            last = run(name, source, target, environment)
-            runs[name].append(last)
-            print(f"  {number + 1} {name:20s} {last['seconds']:7.2f} s {last['mb']:7.0f} MB", flush=True)
-            if number == 0:
-                counts = apart(compare, target, folder / "expected.npz")
-    return runs, *counts
-
-
-def first_use(folder, environment):
+def first_use(folder, given):
     """Seconds of CPU that compiling adds to a first run, on a small file."""
-    small = folder / "small.parquet"
+    small, target = folder / "small.parquet", folder / "small-out.parquet"
     apart(make, small, 20_000)
-    environment = {**environment, "EDGEWISE_CACHE_DIR": str(folder / "kernels")}
-    first, second = (run("edgewise", small, folder / "small-out.parquet", environment) for _ in range(2))
+    where = {"EDGEWISE_CACHE_DIR": str(folder / "kernels")}
+    first, second = (run("edgewise", small, target, given.threads, **where) for _ in range(2))
+    compiling = first["cpu"] - second["cpu"]
     return {
-        "compiling_cpu_s": first["cpu"] - second["cpu"],
+        "compiling_cpu_s": compiling,
         "second_run_s": second["seconds"],
         "second_run_cpu_s": second["cpu"],
     }
 
 
-def table(runs):
-    rows = []
-    for name, found in runs.items():
-        stages = {stage: min(one["stages"][stage] for one in found) for stage in found[0]["stages"]}
-        rows.append(
-            {
-                "program": name,
-                "seconds": record.spread([one["seconds"] for one in found]),
-                "cpu_seconds": record.spread([one["cpu"] for one in found]),
-                "mb": max(one["mb"] for one in found),
-                "stages": stages,
-            }
-        )
-    return rows
+def beside_peers(rows):
+    """How many times as fast as the fastest peer is ours, and the share of its memory?"""
+    ours, *others = rows
+    if others:
+        peer = min(others, key=lambda row: row["seconds"]["median"])
+        times = peer["seconds"]["median"] / ours["seconds"]["median"]
+        yield f"{times:.1f} times as fast as {peer['program']}, {ours['mb'] / peer['mb']:.0%} of its memory"
 
 
-def show(rows):
-    print(f"{'program':20s} {'s':>7s} {'least':>7s} {'CPU s':>7s} {'MB':>6s}  stages (least)")
-    for row in rows:
-        stages = "  ".join(f"{stage} {seconds:.2f}" for stage, seconds in row["stages"].items())
-        figures = row["seconds"]["median"], row["seconds"]["least"], row["cpu_seconds"]["median"]
-        print(f"{row['program']:20s}", *(f"{one:7.2f}" for one in figures), f"{row['mb']:6.0f}  {stages}")
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--pairs", type=int, default=10_000_000)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--folder", type=Path, help="Where the files go; a temporary folder if left out.")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child:
-        child(*arguments.child)
-        return
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        measure(Path(folder), arguments)
-
-
-def measure(folder, arguments):
-    source = folder / "pairs.parquet"
-    apart(make, source, arguments.pairs)
-    runs, ids, components = rounds(source, folder, arguments)
-    rows = table(runs)
-    show(rows)
-    ours, peer = rows[0], min(rows[1:], key=lambda row: row["seconds"]["median"])
-    facts = {
-        "pairs": arguments.pairs,
-        "ids": ids,
-        "components": components,
-        "threads": arguments.threads,
-        "peer_versions": {name: version(name) for name in ("pandas", "polars")},
-        "fastest_peer": peer["program"],
-        "times_faster": peer["seconds"]["median"] / ours["seconds"]["median"],
-        "share_of_memory": ours["mb"] / peer["mb"],
-        "first_use": first_use(folder, environment_for(arguments.threads, folder)),
-    }
-    print(json.dumps(facts, indent=1))
-    if arguments.pairs == 10_000_000:
-        print(record.write("pairs-cpu", rows, **facts))
-
+PART = part("pairs-cpu", rows, summary=beside_peers, pairs=10_000_000, runs=3, threads=2, folder=None)
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:])
+    else:
+        main(__doc__, PART)

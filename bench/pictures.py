@@ -1,24 +1,22 @@
-"""Pictures of results: time per entry over the surface, speed-up by number of threads, and meshes.
+"""Pictures of results: time per entry over the surface, and meshes.
 
     python bench/pictures.py surface [RESULT.json] [-o PICTURE.png]
-    python bench/pictures.py scaling [RESULT.json] [-o PICTURE.png]
     python bench/pictures.py meshes [MESH.graph.gz ...]
     python bench/pictures.py pages
 
-A result is that of ``surface.py`` or ``scaling.py``, by default the one in ``bench/results``, and a picture
-goes to ``docs/pictures``.  The state before is drawn in grey where the result has it.  Meshes are drawn in
+A result is that of ``surface.py``, by default those in ``bench/results``, and a picture goes to
+``docs/pictures``.  The state before is drawn in grey where the result has it.  Meshes are drawn in
 the colours of their parts, by default those of ``../shared/data``.  ``pages`` runs the how-tos of the
 documentation that draw pictures, and keeps these.  Charts are drawn by ``tables.py``, see :mod:`charts`.
 """
 
-import argparse
 import json
 from pathlib import Path
 
-import record
+from harness import RESULTS, ROOT, parser_of
 from matplotlib.figure import Figure
 
-PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+PICTURES = ROOT / "docs" / "pictures"
 #: Size of one panel in inches.
 PANEL = (4.2, 3.2)
 #: Meshes of ``meshes``, and the number of their parts.
@@ -49,38 +47,6 @@ def _line(panel, rows, column, **style):
     if rows:
         entries = [max(row["entries"], 1) for row in rows]
         panel.plot(entries, [1e6 * row[column]["median"] / n for row, n in zip(rows, entries)], ".-", **style)
-
-
-def scaling(result, path):
-    """Draw a panel for each call: the speed-up over GAP's program on one thread, or over ours without it."""
-    rows = result["rows"]
-    calls = list(dict.fromkeys(row["call"] for row in rows))
-    figure, panels = _panels(-(-len(calls) // 2), 2)
-    for panel, call in zip(panels, calls):
-        for number, graph in enumerate(dict.fromkeys(row["graph"] for row in rows)):
-            line = sorted(
-                (row for row in rows if (row["call"], row["graph"]) == (call, graph)),
-                key=lambda row: row["threads"],
-            )
-            if not line:
-                continue
-            base = line[0].get("gapbs_ms", line[0]["edgewise_ms"])["median"]
-            for side, style in (("edgewise_ms", "-"), ("gapbs_ms", ":")):
-                found = [row for row in line if side in row]
-                panel.plot(
-                    [row["threads"] for row in found],
-                    [base / row[side]["median"] for row in found],
-                    style,
-                    marker=".",
-                    color=f"C{number % 10}",
-                    label=graph if side == "edgewise_ms" else None,
-                )
-        counts = sorted({row["threads"] for row in rows})
-        panel.set(title=call, xlabel="threads", ylabel="over GAP's on one thread")
-        panel.set_xscale("log", base=2)
-        panel.set_yscale("log", base=2)
-        panel.set_xticks(counts, counts)
-    _save(figure, panels, path, "dotted: GAP's programs")
 
 
 def _panels(rows, columns):
@@ -129,13 +95,12 @@ def pages():
 
     from PIL import Image
 
-    root = PICTURES.parent.parent
-    sys.path.insert(0, str(root))
+    sys.path.insert(0, str(ROOT))
     from tests.how_tos import HOW_TOS, put_data
     from tests.shown import run_page
 
     for name in HOW_TOS:
-        text = (root / "docs" / f"{name}.md").read_text()
+        text = (ROOT / "docs" / f"{name}.md").read_text()
         drawn = re.findall(r"\(pictures/(.*?)\)", text)
         if not drawn:
             continue
@@ -154,7 +119,7 @@ def meshes(files):
 
     import edgewise as ew
 
-    data = Path(__file__).parent.parent.parent / "shared" / "data"
+    data = ROOT.parent / "shared" / "data"
     for file in files or [data / name / f"{name}.graph.gz" for name in MESHES]:
         graph = ew.read(file)
         name = file.name.partition(".")[0]
@@ -166,24 +131,18 @@ def meshes(files):
         print(path, found.edge_cut)
 
 
-KINDS = {"surface": surface, "scaling": scaling}
-
-
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("kind", choices=[*KINDS, "meshes", "pages"])
-    parser.add_argument("results", nargs="*", type=Path)
+    parser = parser_of(__doc__)
+    parser.add_argument("kind", choices=("surface", "meshes", "pages"))
+    parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("-o", "--output", type=Path)
-    options = parser.parse_args()
-    if options.kind == "meshes":
-        return meshes(options.results)
-    if options.kind == "pages":
-        return pages()
-    for file in options.results or sorted(record.RESULTS.glob(f"{options.kind}-*.json")):
-        path = options.output or PICTURES / f"{file.stem}.png"
-        KINDS[options.kind](json.loads(file.read_text()), path)
+    given = parser.parse_args()
+    if given.kind == "meshes":
+        meshes(given.files)
+    elif given.kind == "pages":
+        pages()
+    for file in (given.files or sorted(RESULTS.glob("surface-*.json"))) if given.kind == "surface" else ():
+        surface(json.loads(file.read_text()), given.output or PICTURES / f"{file.stem}.png")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,12 @@ import time
 import zlib
 from pathlib import Path
 
-CALLS = ("components rows", "components edges", "bfs", "sssp", "triangles")
+CALLS = ("components rows", "components edges", "bfs", "sssp", "triangles", "cycles4", "cycles5")
+CALLS += ("floyd-warshall", "all-pairs", "forest")
+#: Lengths of the calls that count cycles.
+LENGTHS = {"triangles": 3, "cycles4": 4, "cycles5": 5}
+#: Calls on graphs with weights.
+WEIGHTED = ("sssp", "all-pairs", "floyd-warshall", "forest")
 #: Seconds that a burst of a call may take after its least number of runs, and that idle threads spin.
 BURST, PAUSE, LEAST = 1.0, 0.01, 3
 
@@ -87,33 +92,39 @@ class Holder:
         n = len(held["offsets"]) - 1
         if call == "components edges":
             return ew.Graph(n, edges=(held["sources"], held["targets"], None))
-        weights = held["weights"] if call == "sssp" else None
+        weights = held["weights"] if call in WEIGHTED else None
         return ew.Graph(n, rows=(held["offsets"], held["neighbours"], weights))
 
     def run(self, call, graph, source):
-        """What a public call computes: an array."""
+        """The result of a public call, and the name of its array."""
         import edgewise as ew
 
         if call.startswith("components"):
-            return ew.connected_components(graph).labels
+            return ew.connected_components(graph), "labels"
+        if call in LENGTHS:
+            return ew.cycle_counts(graph, LENGTHS[call]), "counts"
         if call == "bfs":
-            return ew.bfs(graph, source).distances
+            return ew.bfs(graph, source), "distances"
         if call == "sssp":
-            return ew.shortest_paths(graph, source).distances
-        return ew.cycle_counts(graph, 3).counts
+            return ew.shortest_paths(graph, source), "distances"
+        if call == "forest":
+            return ew.minimum_spanning_forest(graph), "edges"
+        how = {"method": "floyd-warshall"} if call == "floyd-warshall" else {}
+        return ew.all_pairs_shortest_paths(graph, **how), "distances"
 
     def seconds(self, call, graph, source):
-        """Seconds of a call, and what it has computed."""
+        """Seconds of a call and of its kernels, and what it has computed: an array."""
         start = time.perf_counter()
-        found = self.run(call, graph, source)
+        result, name = self.run(call, graph, source)
+        found = getattr(result, name)
         if hasattr(found, "get"):
             import cupy
 
             cupy.cuda.runtime.deviceSynchronize()
-        return time.perf_counter() - start, found
+        return time.perf_counter() - start, result.seconds, found
 
     def time(self, call, source, runs, threads, prepared=False):
-        """Seconds of calls on new graphs and on a warm one, and a digest of the answer.
+        """Seconds of calls on new graphs and on a warm one, of its kernels, and a digest of the answer.
 
         The warm one is ``prepared`` for searches, if that is wanted and the state has it.
         """
@@ -122,7 +133,7 @@ class Holder:
 
             numba.set_num_threads(threads)
         time.sleep(PAUSE)
-        fresh, warm = [], []
+        fresh, warm, kernel = [], [], []
         key = (call, threads)
         if key not in self.warm:
             self.warm[key] = self.graph(call)
@@ -137,11 +148,12 @@ class Holder:
         found = None
         while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
             del found  # as GAP's programs free the answer of a trial before the next
-            spent, found = self.seconds(call, self.warm[key], source)
+            spent, inside, found = self.seconds(call, self.warm[key], source)
             warm.append(spent)
+            kernel.append(inside)
             if spent > BURST:
                 break
-        return {"fresh": fresh, "warm": warm, "digest": digest_of(found)}
+        return {"fresh": fresh, "warm": warm, "kernel": kernel, "digest": digest_of(found)}
 
 
 def digest_of(array):

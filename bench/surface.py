@@ -1,37 +1,45 @@
-"""Public calls over families, sizes, orders of ids and sources, so that no graph is a cliff.
+"""Public calls over families, sizes, orders of ids, sources and threads, beside a state before and programs.
 
-    GAPBS=folder python bench/surface.py --sizes 16 19            two cores, GAP's programs in turn
-    python bench/surface.py --device cuda --sizes 16 17 18 19     one GPU
-    python bench/surface.py --against OLD                         a state before in turn
-    python bench/surface.py --device cuda --named rmat22 rgg21    some graphs alone, to calls-cuda.json
+    GAPBS=folder python bench/surface.py sizes --sizes 16 19            two cores, GAP's programs in turn
+    python bench/surface.py sizes --device cuda --sizes 16 17 18 19     one GPU
+    python bench/surface.py sizes --against OLD                         a state before in turn
+    python bench/surface.py sizes --against OLD --named rmat20 road1500 --processes 3 --name two-states
+    GAPBS=folder WASP=program python bench/surface.py threads           1, 2, 4, ... threads, GAP and Wasp
+    python bench/surface.py threads --named rmat20 urand20 --threads 2 --name named-cpu
 
-A size is a binary logarithm of the number of vertices.  Ours is the whole public call, on a warm graph and on
-a new one over the same arrays, on the device of the graph; times are medians.  GAP's programs get the best
-delta of several.  The bars are evaluated at the end: on the CPU against GAP, on a GPU along the
-sizes and between the sources.  Points above a bar, and those that they are compared with, are measured
-``--again`` so many times, and the medians are those of all runs: a host that pauses makes other points slow
-each time, a cliff the same.  ``--limit`` ends the sweep after so many seconds, and what was done is kept.
-``pictures.py`` draws the time per entry.
+Ours is the whole public call, on a warm graph and on a new one over the same arrays, on the device of the
+graph; ``kernel`` is what ``result.seconds`` says.  Times are medians.  The folder ``OLD`` holds the package
+of a state before, whose process has the same graphs and is asked in turn with ours; answers must be equal.
+Programs get the best delta of several.  ``--limit`` ends a sweep after so many seconds, and what was done is
+kept.  ``--processes`` repeats it with new processes, whose memory is laid out anew.
+
+``sizes``: a size is a binary logarithm of the number of vertices.  The bars are evaluated at the end: against
+GAP, or along the sizes and between the sources.  Points above a bar, and those that they are compared with,
+are measured ``--again`` so many times, and the medians are those of all runs: a host that pauses makes other
+points slow each time, a cliff the same.
+
+``threads``: graphs of families, and road networks of ``--roads`` (files that :func:`edgewise.read` reads),
+alone and as copies that are joined, held as rows.  The largest number of threads comes first, and a number on
+which a call would take longer than ``--longest`` seconds is left out.  ``pictures.py`` draws both.
 """
 
-import argparse
-import json
 import math
 import os
 import statistics
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import families
 import peer_programs
-import record
+from harness import ROOT, main, ms_of, part
 from served import CALLS, Served
 
-HERE = Path(__file__).parent
-FAMILIES = tuple(families.FAMILIES)
+import edgewise as ew
+
 SIZES = {"cpu": (16, 19, 21), "cuda": tuple(range(16, 24))}
 #: Calls that depend on the source.
 SEARCHES = ("bfs", "sssp")
@@ -40,10 +48,13 @@ MEANS = {"components rows": 0.60, "bfs": 0.65, "sssp": 0.80}
 WORST, BEYOND_MS = 1.15, 0.02
 #: Bars on a GPU: rise of the time per entry when the graph doubles, ratio of two sources, floor of a call.
 RISE, SOURCES, FLOOR_MS = 1.3, 2.0, 0.15
+#: Bars on threads: a call over GAP's, their geometric mean, over Wasp's on roads, and over fewer threads.
+EACH, MEAN, WASP, SLOWER = 1.0, 0.8, 1.15, 1.05
+ROADS = ("grid", "road")
 
 
 class Point(NamedTuple):
-    """A graph of the surface: family, binary logarithm of the size, and order of the ids."""
+    """A graph of the surface: family or name, binary logarithm of the size, and order of the ids."""
 
     family: str
     size: int
@@ -51,87 +62,87 @@ class Point(NamedTuple):
 
 
 class Sweep:
-    """What measures one point after the other: a process for each state, and GAP's programs."""
+    """What measures one call after the other: a process for each state, and other programs."""
 
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
-        states = {"new": HERE.parent} | ({"old": options.against} if options.against else {})
-        caches = {name: options.cache and options.cache / name for name in states}
-        self.states = {name: Served(at, options.threads, caches[name]) for name, at in states.items()}
-        self.gapbs = options.device == "cpu" and peer_programs.gapbs_is_there()
-        self.times = {}
-        self.end = time.perf_counter() + options.limit
-        for state in self.states.values():
-            state.ask(act="hold", device=options.device)
+    def __init__(self, given, folder):
+        self.given, self.folder = given, Path(given.folder or folder)
+        self.end = time.perf_counter() + given.limit
+        self.most = max(given.threads) if isinstance(given.threads, list) else given.threads
+        states = {"new": ROOT} | ({"old": Path(given.against).resolve()} if given.against else {})
+        caches = {name: given.cache and Path(given.cache) / name for name in states}
+        self.states = {name: Served(at, self.most, caches[name]) for name, at in states.items()}
+        self.ask(act="hold", device=given.device)
+        self.place = None
 
     def is_over(self):
         """Whether the time is up."""
         return time.perf_counter() > self.end
 
-    def point(self, point, wanted=None):
-        """Yield a row for every call and source of a point, or for those wanted, until the time is up."""
-        place = None
-        if self.options.device == "cpu":
-            name = f"{point.family}-{point.size}-{point.order}"
-            place = families.kept(
-                self.folder, name, lambda: families.generate(point.family, point.size, point.order)
-            )
-            facts = [state.ask(act="load", place=str(place)) for state in self.states.values()]
-        else:
-            given = {"family": point.family, "k": point.size, "order": point.order}
-            facts = [state.ask(act="make", **given) for state in self.states.values()]
-        for call in self.options.calls:
-            for source in facts[0]["sources"] if call in SEARCHES else ("",):
-                if self.is_over():
-                    return
-                if wanted and (point, call, source) not in wanted:
+    def ask(self, **request):
+        """The answers of all states."""
+        return [state.ask(**request) for state in self.states.values()]
+
+    def close(self):
+        """End the processes."""
+        for state in self.states.values():
+            state.close()
+
+    def load(self, point, make=None):
+        """Let all states hold a graph; return its facts."""
+        if self.given.device != "cpu":
+            return self.ask(act="make", family=point.family, k=point.size, order=point.order)[0]
+        name = "-".join(map(str, point if point.size else (point.family, point.order)))
+        make = make or partial(families.generate, *point)
+        self.place = families.kept(self.folder, name, make)
+        return self.ask(act="load", place=str(self.place))[0]
+
+    def sides(self, call, source):
+        """What gives the seconds of a side by kind, on a number of threads, after those that it has taken."""
+        sides = {name: partial(self.ours, state, call, source) for name, state in self.states.items()}
+        if self.given.device != "cpu" or call not in peer_programs.PROGRAMS:
+            return sides, None
+        file, delta = partial(families.file_of, self.place, peer_programs.PROGRAMS[call][1]), None
+        if peer_programs.gapbs_is_there():
+            run = partial(peer_programs.gapbs, call, file(), source=source)
+            sides["gapbs"], delta = self.program(run, call == "sssp")
+        if peer_programs.wasp_is_there() and call == "sssp":
+            sides["wasp"], _ = self.program(partial(peer_programs.wasp, file(), source=source), True)
+        return sides, delta
+
+    def ours(self, state, call, source, threads, taken):
+        """Seconds of our call on one state, and a digest of its answer."""
+        request = {"call": call, "source": source, "runs": self.given.runs, "threads": threads}
+        prepared = self.given.prepared and call in SEARCHES
+        return state.ask(act="time", prepared=prepared, **request)
+
+    def program(self, run, has_delta):
+        """A side from what runs a program, with its best delta."""
+        delta = None
+        if has_delta:
+            delta = peer_programs.best_delta(lambda one: run(threads=self.most, trials=2, delta=one))
+            run = partial(run, delta=delta)
+
+        def side(threads, taken):
+            trials = max(1, min(self.given.runs, int(1 / statistics.median(taken)))) if taken else 1
+            return {"warm": run(threads=threads, trials=trials)}
+
+        return side, delta
+
+    def measure(self, sides, threads, times):
+        """Add the seconds of all sides in turn, by side and kind."""
+        for turn in range(self.given.rounds):
+            digests = set()
+            for side in list(sides) if turn % 2 == 0 else reversed(sides):
+                taken = times.get((side, "warm"), [])
+                if len(taken) >= 3 and sum(taken) > self.given.longest:
                     continue
-                counts = {key: facts[0][key] for key in ("vertices", "entries")}
-                yield self.row(point, call, source, place, facts[0]["sources"].get(source, 0), counts)
-
-    def row(self, point, call, name, place, source, counts):
-        """Time one call on all states and GAP's program in turn; the row has all their times so far."""
-        options, times, digests = self.options, self.times.setdefault((point, call, name), {}), {}
-        file = self.gapbs and families.file_of(place, peer_programs.PROGRAMS[call][1])
-        given = {"threads": options.threads, "source": source}
-        prepared = options.prepared and call in SEARCHES
-        delta = self.gapbs and call == "sssp" and self.best_delta(file, given)
-        for _ in range(options.rounds):
-            for state, process in self.states.items():
-                found = process.ask(act="time", call=call, runs=options.runs, prepared=prepared, **given)
-                digests[state] = found["digest"]
-                for kind in ("warm", "fresh"):
-                    times.setdefault((state, kind), []).extend(found[kind])
-            if self.gapbs:
-                trials = max(3, options.runs // options.rounds)
-                spent = peer_programs.gapbs(call, file, trials=trials, delta=delta, **given)
-                times.setdefault(("gapbs", "warm"), []).extend(spent)
-        if len(set(digests.values())) > 1:
-            sys.exit(f"the states give different answers: {point}, {call}")
-        row = {**point._asdict(), "call": call, "source": name, **counts, "gapbs_delta": delta or None}
-        for (side, kind), spent in times.items():
-            if spent:
-                row[label(side, kind)] = record.spread([1e3 * one for one in spent])
-        print(shown(row), flush=True)
-        return row
-
-    def again(self, rows, wanted):
-        """The rows, with those that are wanted measured once more."""
-        found = {}
-        for point in dict.fromkeys(key[0] for key in wanted):
-            found |= {key_of(row): row for row in self.point(point, wanted)}
-        return [found.get(key_of(row), row) for row in rows]
-
-    def best_delta(self, file, given):
-        """The width of the buckets that suits GAP's search best."""
-        return peer_programs.best_delta(
-            lambda delta: peer_programs.gapbs("sssp", file, trials=2, delta=delta, **given)
-        )
-
-
-def label(side, kind):
-    """Name of a column of times: ``ms``, ``fresh_ms``, ``old_ms``, ``old_fresh_ms`` or ``gapbs_ms``."""
-    return ("" if side == "new" else f"{side}_") + ("fresh_" if kind == "fresh" else "") + "ms"
+                found = sides[side](threads, taken)
+                digests |= {found.pop("digest")} if "digest" in found else set()
+                for kind, spent in found.items():
+                    times.setdefault((side, kind), []).extend(spent)
+            if len(digests) > 1:
+                sys.exit("the states give different answers")
+        return times
 
 
 def median(row, column="ms"):
@@ -139,16 +150,59 @@ def median(row, column="ms"):
     return row[column]["median"] if column in row else None
 
 
-def shown(row):
-    """A line about a row."""
-    words = [f"{row['family']:10s} 2^{row['size']} {row['order']:9s} {row['call']:16s} {row['source']:9s}"]
-    for column in ("ms", "fresh_ms", "old_ms", "old_fresh_ms", "gapbs_ms"):
-        if column in row:
-            words.append(f"{column} {median(row, column):9.3f}")
-    words.append(f"{1e6 * median(row) / max(row['entries'], 1):8.2f} ns per entry")
-    if "gapbs_ms" in row:
-        words.append(f"ratio {median(row) / median(row, 'gapbs_ms'):.2f}")
-    return "  ".join(words)
+# -- Sizes ---------------------------------------------------------------------------------------------------
+
+
+def points(given):
+    """The points in the order in which they are measured: the smaller graphs of all families first."""
+    if given.named:
+        return [Point(name, 0, "natural") for name in given.named]
+    return [
+        Point(family, size, order)
+        for size in given.sizes or SIZES[given.device.partition(":")[0]]
+        for family in given.families
+        for order in given.orders
+    ]
+
+
+def sizes(given):
+    """Calls over families, sizes, orders of ids and sources."""
+    given.facts |= {"device": given.device.partition(":")[0], "threads": given.threads}
+    found, times, wanted = {}, {}, points(given)
+    for number in range(given.processes):
+        with tempfile.TemporaryDirectory() as folder:
+            sweep, done = Sweep(given, folder), 0
+            for point in wanted:
+                for row in () if sweep.is_over() else point_rows(sweep, point, times):
+                    found[key_of(row)] = row
+                    yield row
+                done += not sweep.is_over()
+            for _ in range(given.again if number + 1 == given.processes else 0):
+                over = above_bars(list(found.values()))
+                for point in dict.fromkeys(key[0] for key in over):
+                    yield from point_rows(sweep, point, times, over)
+            sweep.close()
+    print(f"{done} of {len(wanted)} graphs were measured")
+
+
+def point_rows(sweep, point, times, wanted=None):
+    """Yield a row for every call and source of a point, or for those wanted, until the time is up."""
+    facts = sweep.load(point)
+    counts = {key: facts[key] for key in ("vertices", "entries")}
+    for call in sweep.given.calls:
+        for name in facts["sources"] if call in SEARCHES else ("",):
+            key = point, call, name
+            if sweep.is_over() or (wanted and key not in wanted):
+                continue
+            sides, delta = sweep.sides(call, facts["sources"].get(name, 0))
+            spent = sweep.measure(sides, sweep.given.threads, times.setdefault(key, {}))
+            row = {**point._asdict(), "call": call, "source": name, **counts, "gapbs_delta": delta}
+            yield row | {label(*one): ms_of(taken) for one, taken in spent.items() if taken}
+
+
+def label(side, kind):
+    """Name of a column of times, such as ``ms``, ``fresh_ms``, ``old_fresh_ms`` or ``gapbs_ms``."""
+    return ("" if side == "new" else f"{side}_") + ("" if kind == "warm" else f"{kind}_") + "ms"
 
 
 def bars_cpu(rows):
@@ -221,9 +275,9 @@ def key_of(row):
     return Point(row["family"], row["size"], row["order"]), row["call"], row["source"]
 
 
-def above_bars(rows, kind):
+def above_bars(rows):
     """The keys of the rows above a bar, and of those that they are compared with."""
-    if kind == "cpu":
+    if any("gapbs_ms" in row for row in rows):
         return {key_of(row) for call in CALLS for _, row in over_cpu(rows, call)}
     rises, ratios = compared_gpu(rows, "ms")
     over = [one for one in rises if one[0] > RISE] + [one for one in ratios if one[0] > SOURCES]
@@ -238,7 +292,7 @@ def per_entry(row, column):
 def bars_states(rows):
     """Lines about the state before."""
     for call in dict.fromkeys(row["call"] for row in rows):
-        for kind in ("ms", "fresh_ms"):
+        for kind in ("ms", "fresh_ms", "kernel_ms"):
             ratios = [
                 median(row, kind) / median(row, f"old_{kind}")
                 for row in rows
@@ -255,10 +309,10 @@ def name_of(row):
     )
 
 
-def bars(rows, device):
-    """All lines about the bars."""
+def bars(rows):
+    """Lines about the bars."""
     yield from bars_states(rows)
-    if device == "cpu":
+    if any("gapbs_ms" in row for row in rows):
         yield from bars_cpu(rows)
         return
     for column in ("old_ms", "ms"):
@@ -266,70 +320,113 @@ def bars(rows, device):
             yield from bars_gpu(rows, column)
 
 
-def points(options):
-    """The points in the order in which they are measured: the smaller graphs of all families first."""
-    if options.named:
-        return [Point(name, 0, "natural") for name in options.named]
-    return [
-        Point(family, size, order)
-        for size in options.sizes or SIZES[options.device]
-        for family in options.families
-        for order in options.orders
-    ]
+# -- Threads -------------------------------------------------------------------------------------------------
 
 
-def parsed():
-    """The options of the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--families", nargs="*", default=FAMILIES, choices=families.FAMILIES)
-    parser.add_argument("--named", nargs="*", default=(), help="graphs of edgewise.generate.NAMED instead")
-    parser.add_argument("--sizes", nargs="*", type=int, default=())
-    parser.add_argument("--orders", nargs="*", default=families.ORDERS, choices=families.ORDERS)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--calls", nargs="*", default=CALLS, choices=CALLS)
-    parser.add_argument("--against", type=Path, help="folder with a state before")
-    parser.add_argument("--prepared", action="store_true", help="prepare the graphs of warm searches")
-    parser.add_argument("--rounds", type=int, default=2, help="turns of each side")
-    parser.add_argument("--runs", type=int, default=7, help="runs of a call in a turn, at most")
-    parser.add_argument(
-        "--again", type=int, default=0, help="times that points above a bar are measured again"
-    )
-    parser.add_argument("--limit", type=float, default=math.inf, help="seconds after which the sweep ends")
-    parser.add_argument("--folder", type=Path, help="keeps the graphs for the next sweep")
-    parser.add_argument("--cache", type=Path, help="keeps the kernels of both states")
-    parser.add_argument("--bars", type=Path, help="evaluate the bars of this result, and measure nothing")
-    return parser.parse_args()
+def graphs(given):
+    """Point, maker and calls of each graph, in the order in which they are measured."""
+    for name in given.named:
+        yield Point(name, 0, "natural"), None, given.calls
+    for size in () if given.named else given.sizes:
+        for family in given.families:
+            yield Point(family, size, "natural"), None, given.calls
+        for file in given.roads if size == min(given.sizes) else ():
+            for copies in given.copies:
+                name = f"road-{file.name.partition('.')[0]}-{copies}"
+                make = partial(lambda file, copies: families.joined(ew.read(file), copies), file, copies)
+                yield Point(name, 0, "natural"), make, [call for call in given.calls if call in SEARCHES]
 
 
-def main():
-    options = parsed()
-    if options.bars:
-        found = json.loads(options.bars.read_text())
-        print(*bars(found["rows"], found["device"]), sep="\n")
-        return
-    os.environ.setdefault("NUMBA_NUM_THREADS", str(max(options.threads, 1)))
-    rows, done = [], 0
+def on_threads(given):
+    """Calls on 1, 2, 4, ... threads, beside GAP's programs and Wasp on as many."""
+    done, wanted = 0, list(graphs(given))
     with tempfile.TemporaryDirectory() as folder:
-        sweep, wanted = Sweep(options, options.folder or folder), points(options)
-        for point in wanted:
-            if sweep.is_over():
-                break
-            rows += sweep.point(point)
-            done += not sweep.is_over()
-        for _ in range(options.again):
-            rows = sweep.again(rows, above_bars(rows, options.device.partition(":")[0]))
-        for state in sweep.states.values():
-            state.close()
-    kind = options.device.partition(":")[0]
-    record.write(
-        f"{'calls' if options.named else 'surface'}-{kind}", rows, device=kind, threads=options.threads
-    )
-    print(f"{done} of {len(wanted)} graphs were measured")
-    print(*bars(rows, kind), sep="\n")
+        sweep = Sweep(given, folder)
+        for point, make, calls in wanted:
+            if not sweep.is_over():
+                facts = sweep.load(point, make)
+                name = f"{point.family}-{point.size}" if point.size else point.family
+                counts = {"graph": name, "vertices": facts["vertices"], "entries": facts["entries"]}
+                for call in calls:
+                    yield from threads_rows(sweep, call, facts["sources"]["hub"], counts)
+                done += not sweep.is_over()
+        sweep.close()
+    print(f"{done} of {len(wanted)} graphs are done")
 
+
+def threads_rows(sweep, call, source, counts):
+    """Yield a row for every number of threads, the largest first."""
+    (sides, _), before = sweep.sides(call, source), 0
+    for threads in sorted(sweep.given.threads, reverse=True):
+        if sweep.is_over() or before > sweep.given.longest:
+            return
+        times = sweep.measure(sides, threads, {})
+        row = {**counts, "call": call, "threads": threads}
+        for (side, kind), spent in times.items():
+            if spent and kind == "warm":
+                row[{"new": "edgewise"}.get(side, side) + "_ms"] = ms_of(spent)
+        before = 2e-3 * max(median(row, column) for column in row if column.endswith("_ms"))
+        yield row
+
+
+def bars_threads(rows):
+    """Lines about the bars: against GAP and Wasp by number of threads, and fewer threads."""
+    for threads in sorted({row["threads"] for row in rows}):
+        found = [row for row in rows if row["threads"] == threads]
+        yield from against("gapbs_ms", found, EACH, MEAN, f"{threads} threads")
+        roads = [row for row in found if row["graph"].startswith(ROADS)]
+        yield from against("wasp_ms", roads, WASP, WASP, f"{threads} threads, roads and grids")
+    by_key = {(row["graph"], row["call"], row["threads"]): median(row, "edgewise_ms") for row in rows}
+    for (graph, call, threads), ms in by_key.items():
+        fewer = [one for one in by_key if one[:2] == (graph, call) and one[2] < threads]
+        least = min(fewer, key=by_key.get, default=None)
+        if least and ms > SLOWER * by_key[least]:
+            ratio = ms / by_key[least]
+            yield f"slower than on {least[2]} threads: {ratio:.2f}  {graph} {call} on {threads}"
+
+
+def against(side, rows, each, mean, where):
+    """Lines about the ratios to one side."""
+    ratios = [(median(row, "edgewise_ms") / median(row, side), row) for row in rows if median(row, side)]
+    if not ratios:
+        return
+    found = statistics.geometric_mean(ratio for ratio, _ in ratios)
+    over = sorted((one for one in ratios if one[0] > each), key=lambda pair: -pair[0])
+    name, holds = side.removesuffix("_ms"), "holds" if found <= mean else "MISSED"
+    text = f"{where}: {len(ratios)} calls, ours / {name} geometric mean {found:.2f}, bar {mean} {holds}"
+    yield f"{text}; above {each}: {len(over)}"
+    yield from (f"    {ratio:.2f}  {row['graph']} {row['call']}" for ratio, row in over)
+
+
+BOTH = {"calls": [*CALLS[:5]], "named": str, "against": "", "prepared": False, "rounds": 2, "runs": 7}
+BOTH |= {"device": "cpu", "limit": math.inf, "longest": 4.0, "folder": "", "cache": ""}
+PARTS = {
+    "sizes": part(
+        "surface-{kind}",
+        sizes,
+        key=("family", "size", "order", "call", "source"),
+        summary=bars,
+        **BOTH,
+        families=[*families.FAMILIES],
+        sizes=int,
+        orders=[*families.ORDERS],
+        threads=2,
+        again=0,
+        processes=1,
+    ),
+    "threads": part(
+        "scaling-cpu",
+        on_threads,
+        key=("graph", "call", "threads"),
+        summary=bars_threads,
+        **BOTH | {"calls": ["components rows", "bfs", "sssp", "triangles"]},
+        families=["rmat", "uniform", "rgg", "grid"],
+        sizes=[20, 22],
+        threads=[count for count in (1, 2, 4, 8, 16, 32) if count <= len(os.sched_getaffinity(0))],
+        roads=Path,
+        copies=[1, 16],
+    ),
+}
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, PARTS)

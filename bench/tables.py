@@ -1,496 +1,659 @@
-"""Write the tables of the documentation from the results.
+"""Write the tables and charts of the documentation from the results.
 
     python bench/tables.py
 
-Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md, docs/*.md and bench/notes/*.md is filled
-with the table of that name.
+Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md and docs/*.md is filled with what
+:func:`declared` gives that name; tables of ``bench/notes`` are records of their states, and stay as they are.
+Most tables have a row for each row of a result, and columns that are formats of it (:func:`listed`).
 """
 
+import json
 import re
 import sys
 from functools import partial
-from pathlib import Path
 from statistics import geometric_mean
 
-import components
-import record
-import tables_cycles
-import tables_experiments
-import tables_forest
-import tables_networkx
-import tables_partitions
-import tables_paths
-import tables_transactions
-import tables_vertices
+import harness
+import partitions
 from charts import Panel, dots
-from record import origin, results, table
+from harness import ROOT, peers
 
-from edgewise.experiments import PRESETS
-from edgewise.experiments.report import Table, shown
-
-ROOT = Path(__file__).resolve().parent.parent
-NOTES = ROOT / "bench" / "notes"
-
-
-def gpu_methods():
-    """Milliseconds of every method on the GPU graphs."""
-    rows = results("components-gpu")["rows"]
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    body = []
-    for graph in dict.fromkeys(row["graph"] for row in rows):
-        found = {row["method"]: row for row in rows if row["graph"] == graph}
-        auto = next(row for row in found.values() if row["auto"])
-        cells = [bold(f"{found[m]['ms']['median']:.3f}", found[m]["auto"]) for m in methods]
-        body.append([graph, *cells, f"{auto['x_floor']:.1f}", f"{auto['coo_to_csr_g_per_s']:.1f}"])
-    return table(["graph", *methods, "auto / floor", "COO to CSR, G entries/s"], body)
+#: Names of the results that were read, so that a table can say where its figures are from.
+USED: list[str] = []
+#: Functions by the names of tables.
+TABLES: dict = {}
+#: The graph in which a search reaches 19 vertices.
+SMALL = "comps2M"
+METIS = "METIS k-way"
 
 
-def gpu_edges():
-    """Milliseconds of the methods for edge lists alone, and of whole calls."""
-    rows = results("components-gpu-edges")["rows"]
-    header = ["list", "order", *components.FOR_LISTS, "call, fresh", "call, warm"]
-    body = []
+# -- Results, rows and cells ---------------------------------------------------------------------------------
+
+
+def declared(*names, **options):
+    """Enter a function as the table of some names; ``options`` are given to it."""
+
+    def enter(function):
+        TABLES.update(dict.fromkeys(names, partial(function, **options)))
+        return function
+
+    return enter
+
+
+def results(name):
+    """What ``results/NAME.json`` holds."""
+    USED.append(name)
+    return json.loads((harness.RESULTS / f"{name}.json").read_text())
+
+
+def rows_of(name, **wanted):
+    """Rows of a result that have some values."""
+    return pick(results(name)["rows"], **wanted)
+
+
+def pick(rows, **wanted):
+    """The rows that have some values."""
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def unique(rows, key):
+    """The values of a column, each once, in their order."""
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def groups(rows, *keys):
+    """Pairs of the values of some columns, and of the rows that have them."""
+    found = {}
     for row in rows:
-        cells = [
-            bold(f"{row['ms'][method]['median']:.3f}", method == row["method"])
-            for method in components.FOR_LISTS
-        ]
-        calls = [f"{row['call_ms'][state]['median']:.3f}" for state in ("fresh", "warm")]
-        body.append([row["graph"], row["order"], *cells, *calls])
-    return table(header, body)
+        found.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return [(values if len(keys) > 1 else values[0], rows) for values, rows in found.items()]
 
 
+def by(rows, key):
+    """Rows by the value of a column, which all differ."""
+    return {row[key]: row for row in rows}
+
+
+def origin(name, *, drawn=False):
+    """A line that says of which state and command the figures, or a picture, of ``results/NAME.json`` are."""
+    found = json.loads((harness.RESULTS / f"{name}.json").read_text())
+    figures = f"; figures in `bench/results/{name}.json`" if drawn else ""
+    return f"*`{found['command']}`, state {found['state']}, {found['date']}{figures}*"
+
+
+def table(header, rows):
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def listed(rows, columns):
+    """A table of which the columns are formats, or functions, of a row."""
+    body = [
+        [one.format(**row) if isinstance(one, str) else one(row) for one in columns.values()] for row in rows
+    ]
+    return table(list(columns), body)
+
+
+def listing(name, columns, **wanted):
+    """Enter a table of the rows of a result; see :func:`listed`."""
+    return lambda: listed(rows_of(name, **wanted), columns)
+
+
+def bold(text, yes=True):
+    """Text in bold, if so."""
+    return f"**{text}**" if yes else text
+
+
+def three(value):
+    """A number in three digits or so."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def plural(count, word):
+    """A number of things."""
+    return f"{count} {word}" + "s" * (count > 1)
+
+
+def least_of(rows):
+    """The row of the least median."""
+    return min(rows, key=lambda row: row["ms"]["median"])
+
+
+# -- Components ----------------------------------------------------------------------------------------------
+
+
+@declared("gpu-peers")
 def gpu_peers():
     """The method for each edge list as it is made, beside the peers of the same graphs."""
-    rows = [row for row in results("components-gpu-edges")["rows"] if row["order"] == "as made"]
-    header = ["graph", "method", "edgewise", "its whole call, warm", *components.PEERS]
-    body = [
-        [row["graph"], f"`{row['method']}`", bold(f"{row['ms'][row['method']]['median']:.3f}", True)]
-        + [f"{row['call_ms']['warm']['median']:.3f}"]
-        + [ms[row["graph"]] for ms in components.PEERS.values()]
-        for row in rows
-        if all(row["graph"] in ms for ms in components.PEERS.values())
-    ]
-    return table(header, body)
+    theirs = {peer["name"]: peer["ms"] for peer in peers("gpu-components")}
+    rows = rows_of("components-gpu-edges", order="as made")
+    columns = {"graph": "{graph}", "method": "`{method}`"}
+    columns["edgewise"] = lambda row: bold(f"{row['ms'][row['method']]['median']:.3f}")
+    columns["its whole call, warm"] = "{call_ms[warm][median]:.3f}"
+    columns |= {name: lambda row, ms=ms: ms[row["graph"]] for name, ms in theirs.items()}
+    return listed([row for row in rows if all(row["graph"] in ms for ms in theirs.values())], columns)
 
 
-def cpu():
+@declared("cpu")
+def components_cpu():
     """Milliseconds (medians) of `auto` and its peers on the CPU graphs."""
-    rows = results("components-cpu")["rows"]
-    others = ["networkit", "scipy", "igraph", "rustworkx"]
-    body = []
-    for graph in dict.fromkeys(row["graph"] for row in rows):
-        for count in sorted({row["threads"] for row in rows}):
-            found = {row["method"]: row for row in rows if row["graph"] == graph and row["threads"] == count}
-            auto = next(row for row in found.values() if row["auto"])
-            peers = [median(found.get(peer)) for peer in others]
-            ratio = auto["ms"]["median"] / found["gapbs"]["ms"]["median"]
-            body.append(
-                [
-                    graph,
-                    count,
-                    auto["method"],
-                    bold(median(auto), True),
-                    median(found["gapbs"]),
-                    f"{ratio:.2f}",
-                ]
-                + peers
-            )
+    others, body = ["networkit", "scipy", "igraph", "rustworkx"], []
+    for graph, rows in groups(rows_of("components-cpu"), "graph"):
+        for count in sorted(unique(rows, "threads")):
+            found = by(pick(rows, threads=count), "method")
+            auto, gapbs = next(row for row in found.values() if row["auto"]), found["gapbs"]
+            cells = [graph, count, auto["method"], bold(median_of(auto)), median_of(gapbs)]
+            ratio = auto["ms"]["median"] / gapbs["ms"]["median"]
+            body.append([*cells, f"{ratio:.2f}", *(median_of(found.get(peer)) for peer in others)])
     return table(["graph", "threads", "method", "`auto`", "GAPBS", "ratio", *others], body)
 
 
-def pairs():
-    """Seconds and memory from file to file."""
-    rows = results("pairs-cpu")["rows"]
-    header = ["from file to file", "seconds (median)", "peak memory, MB"]
-    return table(
-        header, [[row["program"], f"{row['seconds']['median']:.1f}", f"{row['mb']:.0f}"] for row in rows]
-    )
+def median_of(row):
+    """Milliseconds of a row, if there is one."""
+    return f"{row['ms']['median']:.1f}" if row else ""
 
 
-def thresholds():
-    """Ten thresholds in one run against one, from file to file."""
-    found = results("thresholds-cpu")
-    header = ["thresholds", "names", "seconds (median)", "over one threshold", "peak memory, MB"]
-    body = []
-    for row in found["rows"]:
-        ratio = found["ratios"][row["names"]] if row["thresholds"] > 1 else 1
-        seconds = f"{row['seconds']['median']:.1f}"
-        body.append([row["thresholds"], f"`{row['names']}`", seconds, f"{ratio:.2f}", f"{row['mb']:.0f}"])
-    return table(header, body)
-
-
-def propagate():
-    """Label propagation at each width on the graphs of Baltzakis."""
-    rows = results("propagate-gpu")["rows"]
-    header = [
-        "graph",
-        "rows by",
-        "rounds",
-        "ms",
-        "ms a round",
-        "over a thread",
-    ]
-    body = []
-    for graph in dict.fromkeys(row["graph"] for row in rows):
-        mine = [row for row in rows if row["graph"] == graph]
-        thread = min(row["ms"]["median"] for row in mine if row["rows"] == "thread")
-        ways = [row for row in mine if "rounds" in row]
-        best = min(row["ms"]["median"] for row in ways)
-        for row in (*ways, *(row for row in mine if "rounds" not in row)):
-            ms = row["ms"]["median"]
-            counted = "rounds" in row
-            body.append(
-                [
-                    f"{graph}, degree {row['degree']:.1f}",
-                    row["rows"] if counted else f"no labels: `{row['method']}`",
-                    row["rounds"] if counted else "",
-                    bold(shown(ms), counted and ms == best),
-                    shown(row["ms_a_round"]) if counted else "",
-                    shown(thread / ms),
-                ]
-            )
-    return table(header, body)
-
-
-def of_preset(preset, name):
-    """A table of ``edgewise bench components``, whose JSON file lies among the results."""
-    found = next(t for t in results(preset)["tables"] if t["name"] == name)
-    return Table(found["name"], found["title"], found["source"], found["columns"], found["rows"]).markdown()
-
-
+@declared("several-gpus")
 def several_gpus():
     """Speed-up over one GPU of each merge on the large graphs, on two GPUs and on four."""
-    rows = [
-        row for row in results("several-gpu")["rows"] if row["part"] == "speedup" and row["form"] == "edges"
-    ]
-    alone = {row["graph"]: row["ms"]["median"] for row in rows if row["gpus"] == 1}
-    panels = [
-        Panel(f"{gpus} GPUs", "times as fast as one GPU", {graph: {} for graph in alone}, "linear", 1)
-        for gpus in (2, 4)
-    ]
-    for row in rows:
-        for panel, gpus in zip(panels, (2, 4)):
-            if row["gpus"] == gpus:
-                panel.rows[row["graph"]][row["merge"]] = alone[row["graph"]] / row["ms"]["median"]
+    rows = rows_of("several-gpu", part="speedup", form="edges")
+    alone = {row["graph"]: row["ms"]["median"] for row in pick(rows, gpus=1)}
+    panels = []
+    for gpus in (2, 4):
+        cells = {graph: {} for graph in alone}
+        for row in pick(rows, gpus=gpus):
+            cells[row["graph"]][row["merge"]] = alone[row["graph"]] / row["ms"]["median"]
+        panels.append(Panel(f"{gpus} GPUs", "times as fast as one GPU", cells, "linear", 1))
     return dots("several-gpus", "Speed-up of each merge on two and four GPUs", panels)
 
 
-def several_weak():
-    """Weak scaling of every merge that goes with the graph's split."""
-    rows = [row for row in results("several-gpu")["rows"] if row["part"] == "weak"]
-    body = []
-    for graph in dict.fromkeys(row["graph"] for row in rows):
-        mine = [row for row in rows if row["graph"] == graph]
-        for merge in dict.fromkeys(row["merge"] for row in mine if row["merge"]):
-            found = {row["gpus"]: row for row in mine if row["merge"] in (None, merge)}
-            cells = [
-                f"{found[g]['ms']['median']:.2f} ms ({found[g]['efficiency']:.0%})" for g in sorted(found)
-            ]
-            body.append([graph, merge, *cells])
-    gpus = sorted({row["gpus"] for row in rows})
-    return table(["graph", "merge", *(f"{count} GPU" + "s" * (count > 1) for count in gpus)], body)
+# -- Files, streams and clusters -----------------------------------------------------------------------------
+
+TABLES["pairs"] = listing(
+    "pairs-cpu",
+    {
+        "from file to file": "{program}",
+        "seconds (median)": "{seconds[median]:.1f}",
+        "peak memory, MB": "{mb:.0f}",
+    },
+)
+TABLES["streams-gpu"] = listing(
+    "streams-gpu",
+    {
+        "edges": "{edges:,}",
+        "memory": "{memory}",
+        "GPUs": lambda row: len(row["devices"]),
+        "seconds (median)": "{seconds[median]:.3f}",
+        "GB/s": "{gb_per_s:.1f}",
+        "share of the link": "{share_of_link:.0%}",
+        "on a GPU, GB": "{device_gb:.2f}",
+    },
+)
 
 
+@declared("streams-cpu")
 def streams_cpu():
     """Shards to clusters on CPU cores."""
     found = results("streams-cpu")
-    header = ["edges", "files", "ids up to", "seconds", "M edges/s", "peak memory, MB", "bytes an id"]
-    body = [
-        [
-            f"{row['edges']:,}",
-            row["files"],
-            f"{found['ids']:,}",
-            f"{row['seconds']:.0f}",
-            f"{row['edges_per_s'] / 1e6:.1f}",
-            f"{row['mb']:.0f}",
-            f"{row['bytes_a_vertex']:.1f}",
-        ]
-        for row in found["rows"]
-    ]
-    return table(header, body)
+    columns = {
+        "edges": "{edges:,}",
+        "files": "{files}",
+        "ids up to": f"{found['ids']:,}",
+        "seconds": "{seconds:.0f}",
+        "M edges/s": lambda row: f"{row['edges_per_s'] / 1e6:.1f}",
+        "peak memory, MB": "{mb:.0f}",
+        "bytes an id": "{bytes_a_vertex:.1f}",
+    }
+    return listed(found["rows"], columns)
 
 
-def streams_gpu():
-    """Edges of host memory through GPUs."""
-    header = ["edges", "memory", "GPUs", "seconds (median)", "GB/s", "share of the link", "on a GPU, GB"]
-    body = [
-        [
-            f"{row['edges']:,}",
-            row["memory"],
-            len(row["devices"]),
-            f"{row['seconds']['median']:.3f}",
-            f"{row['gb_per_s']:.1f}",
-            f"{row['share_of_link']:.0%}",
-            f"{row['device_gb']:.2f}",
-        ]
-        for row in results("streams-gpu")["rows"]
-    ]
-    return table(header, body)
+# -- Forests -------------------------------------------------------------------------------------------------
 
 
-def forest_large(*cases):
+@declared("forest-large", name="forest-large-several")
+def forest_large(name):
     """Spanning forests of a billion edges and more."""
-    header = ["edges", "vertices", "edges are", "GPUs", "seconds (median)", "G edges/s", ""]
-    body = []
-    for case in cases:
-        for row in results(f"forest-large-{case}")["rows"]:
-            seconds, remark = row["seconds"]["median"], ""
-            if case == "host":
-                remark = f"{row['share_of_link']:.0%} of the link"
-            elif "speedup" in row:
-                remark = f"{row['speedup']:.2f} times as fast as one"
-            elif "segments" in row["method"]:
-                remark = row["method"].partition(", ")[2]
-            cells = [
-                f"{row['edges']:,}",
-                f"{row['vertices']:,}",
-                "on the host" if row["place"] == "cpu" else "on a GPU",
-            ]
-            body.append(
-                [*cells, len(row["devices"]), f"{seconds:.3f}", f"{row['edges'] / seconds / 1e9:.1f}", remark]
-            )
+    columns = {
+        "edges": "{edges:,}",
+        "vertices": "{vertices:,}",
+        "edges are": lambda row: "on the host" if row["place"] == "cpu" else "on a GPU",
+        "GPUs": lambda row: len(row["devices"]),
+        "seconds (median)": "{seconds[median]:.3f}",
+        "G edges/s": lambda row: f"{row['edges'] / row['seconds']['median'] / 1e9:.1f}",
+        "": lambda row: f"{row['speedup']:.2f} times as fast as one" if "speedup" in row else "",
+    }
+    return listed(rows_of(name), columns)
+
+
+@declared("forest-gpu")
+def forest_gpu():
+    """The public call beside ECL-MST."""
+    theirs = {peer["name"]: peer["ms"] for peer in peers("gpu-forest")}["ECL-MST"]
+    body, ratios = [], []
+    for graph, rows in groups(rows_of("forest-gpu"), "graph"):
+        found = by(rows, "form")
+        held, edges = found["rows"], found["edges"]
+        ratios.append(theirs[graph] / held["ms"]["median"])
+        cells = [bold(f"{held['ms']['median']:.2f}"), f"{held['with_edges_ms']['median']:.2f}"]
+        cells += [f"{edges['ms']['median']:.2f}", theirs[graph], f"{ratios[-1]:.1f}"]
+        body.append([graph, *cells, f"{held['x_floor']:.0f}"])
+    body.append(["geometric mean", "", "", "", "", f"{geometric_mean(ratios):.2f}", ""])
+    header = ["graph", "rows, ms", "and `.edges`", "edge list, ms", "ECL-MST, ms", "ratio", "call / floor"]
     return table(header, body)
 
 
+LIBRARIES = ("rustworkx", "networkit", "scipy", "igraph")
+
+
+@declared("forest-cpu")
+def forest_cpu():
+    """The public call beside other libraries of Python: milliseconds, and the means of the ratios."""
+    rows, ways = rows_of("forest-cpu"), ("edgewise", *LIBRARIES)
+    panels = [
+        Panel(
+            weights,
+            "ms",
+            {
+                row["graph"]: {way: ms["median"] for way, ms in row["ms"].items() if way in ways}
+                for row in found
+            },
+        )
+        for weights, found in groups(rows, "weights")
+    ]
+    picture = dots("forest-cpu", "Milliseconds of spanning forests beside other libraries", panels)
+    means = []
+    for peer in LIBRARIES:
+        over = geometric_mean(row["ms"][peer]["median"] / row["ms"]["edgewise"]["median"] for row in rows)
+        means.append(f"{over:.1f} times ({peer})")
+    return f"{picture}\n\nThe geometric means of their times over ours: {', '.join(means)}."
+
+
+# -- Cycles, strong components and cores ---------------------------------------------------------------------
+
+#: Names that methods had when the results were written, and have now.
+RENAMED = {"triangles-warps": "triangles", "squares-tables": "squares", "pentagons-tables": "pentagons"}
+TABLES["cycles-gpu"] = listing(
+    "cycles-gpu",
+    {
+        "graph": "{graph}",
+        "k": "{length}",
+        "method": lambda row: f"`{RENAMED.get(row['method'], row['method'])}`",
+        "cycles": "{total:,}",
+        "ms": lambda row: bold(three(row["ms"]["median"])),
+        "spread": lambda row: f"{three(row['ms']['least'])} to {three(row['ms']['largest'])}",
+        "G2Miner, total only": lambda row: row["g2miner_ms"] or "",
+        "x floor": lambda row: f"{row['ms']['median'] / row['floor_ms']:.0f}",
+        "preparing, ms": lambda row: three(row["ready_ms"]),
+        "ranking, ms": lambda row: three(row["ranking_ms"]),
+    },
+)
+
+
+@declared("cycles-cpu-triangles")
+def triangles_on_cpu():
+    """Milliseconds of the whole call beside other libraries, the least of all runs."""
+    rows = rows_of("cycles-cpu-triangles")
+    columns = {"graph": "{graph}", "threads": "{threads}"}
+    columns["edgewise"] = lambda row: bold(three(row["ms"]["rows"]))
+    for peer in (way for way in rows[0]["ms"] if way not in ("rows", "ranked")):
+        columns[peer] = lambda row, peer=peer: three(row["ms"][peer]) if peer in row["ms"] else ""
+    return listed(rows, columns | {"over the fastest": "{ratio:.2f}"})
+
+
+@declared("cycles-cpu-lengths")
+def lengths_on_cpu():
+    """Seconds of counting alone for com-DBLP by method and threads."""
+    rows = [row for row in rows_of("cycles-cpu-lengths") if row["method"] != "command"]
+    panel = Panel("", "seconds", {})
+    for row in sorted(rows, key=lambda row: (row["length"], row["seconds"])):
+        times = panel.rows.setdefault("{method}, {length}: {total:,} cycles".format(**row), {})
+        times[plural(row["threads"], "thread")] = row["seconds"]
+    return dots("cycles-cpu", "Seconds of counting the cycles of com-DBLP", [panel])
+
+
+#: Names of libraries by their modules.
+MODULES = {
+    "scipy.sparse.csgraph": "SciPy",
+    "igraph": "igraph",
+    "networkit": "networkit",
+    "networkx": "NetworkX",
+}
+
+
+@declared("strong-cpu", name="strong-cpu")
+@declared("cores-cpu", name="cores-cpu")
+def of_processor(name):
+    """Processor time of every method and peer in milliseconds, the least in bold."""
+    rows, body = rows_of(name), []
+    columns = list(rows[0]["ms"])
+    for row in rows:
+        medians = [row["ms"][column]["median"] for column in columns]
+        cells = [f"**{one:.1f}**" if one == min(medians) else f"{one:,.1f}" for one in medians]
+        body.append([row["graph"], f"{row['vertices']:,}", f"{row['edges'] / 1e6:.2f} M", *cells])
+    return table(["graph", "vertices", "edges", *(MODULES.get(one, f"`{one}`") for one in columns)], body)
+
+
+# -- Paths ---------------------------------------------------------------------------------------------------
+
+
+@declared("paths-bfs-gpu", problem="bfs")
+@declared("paths-sssp-gpu", problem="sssp")
+def searches(problem):
+    """Milliseconds of every method of a search on the GPU graphs, and the peers' best."""
+    rows, body = rows_of("paths-gpu", problem=problem), []
+    methods = unique(rows, "method")
+    for graph, mine in groups(rows, "graph"):
+        found, best = by(mine, "method"), least_of(mine)
+        cells = [graph]
+        for method in methods:
+            ms = found[method]["ms"]["median"] if method in found else None
+            text = "" if ms is None else f"{ms:.3g}" if ms >= 100 else f"{ms:.2f}"
+            cells.append(bold(text, ms == best["ms"]["median"]))
+        cells += [f"{fastest_peer(problem, graph)['ms'][graph]:g}", f"{best['floor_ms']:.2f}"]
+        body.append([*cells, f"{best['first_s']:.1f}"])
+    return table(["graph", *(f"`{m}`" for m in methods), "best peer", "bytes' floor", "first call, s"], body)
+
+
+def fastest_peer(problem, graph):
+    """The peer with the least time of a search."""
+    mine = [peer for peer in peers("gpu-searches") if peer["problem"] == problem and graph in peer["ms"]]
+    return min(mine, key=lambda one: one["ms"][graph])
+
+
+@declared("hierarchies-few", graphs=("paths, 2^22", "one path, 2^16", "Luxembourg", "grid, 2^22"))
+def hierarchies(graphs):
+    """Milliseconds of searches by levels and by a contraction hierarchy, on a new graph and on a warm one."""
+    header = ["graph", "search", "rounds", "core", "elimination", "by levels, new", "warm"]
+    header += ["by a hierarchy, new", "warm"]
+    body = []
+    for row in rows_of("hierarchy-gpu"):
+        if row["graph"] not in graphs:
+            continue
+        cells = [row["graph"], row["problem"].upper(), row["rounds"], f"{row['core']:,}"]
+        cells.append(f"{row['elimination_ms']['median']:.2f}")
+        for spent in row["calls"].values():
+            warm = ", ".join(f"{one['median']:.2f}" for one in spent["warm"])
+            cells += [f"{spent['fresh']['median']:.2f}", warm]
+        body.append(cells)
+    return table(header, body)
+
+
+@declared("all-pairs-gpu")
+def all_pairs_gpu():
+    """Seconds of all pairs on GPUs: a dense matrix on one and on two, a sparse graph, and a peer."""
+    dense = "`floyd-warshall`, int32, {vertices:,} vertices"
+    peer = peers("gpu-all-pairs")[0]
+
+    def cells(row):
+        rate = f"{row['updates_per_second'] / 1e12:.1f}"
+        return [dense.format(**row), row["gpus"], f"{row['seconds']['median']:.2f}", rate]
+
+    body = [cells(row) for row in rows_of("apsp-gpu-tiles", type="int32", vertices=32768, symmetric=False)]
+    body.append([f"{peer['name']}, {peer['vertices']:,} vertices", 1, "", peer["updates_per_second"] / 1e12])
+    body += map(cells, rows_of("apsp-gpu-several"))
+    for row in rows_of("apsp-gpu-lanes"):
+        name = "`sssp`, {vertices:,} vertices, {edges:,} edges".format(**row)
+        body.append([name, row["gpus"], f"{row['seconds']['median']:.2f}", ""])
+    return table(["all pairs", "GPUs", "seconds", "T updates/s"], body)
+
+
+@declared("searches-cpu")
+def searches_cpu():
+    """Milliseconds of `auto` over those of GAP's programs, and the geometric means of the ratios."""
+    bfs = rows_of("bfs-cpu", method="auto")
+    times = {(row["graph"], "BFS"): (row["ms"], row["gapbs_ms"]) for row in bfs}
+    for (graph, weights), rows in groups(rows_of("sssp-cpu"), "graph", "weights"):
+        if weights in (10, 255):
+            least = {row["method"]: row["ms"]["least"] for row in rows}
+            times[graph, f"weights 1-{weights}"] = least["auto"], least["gapbs"]
+    found, body = unique([{"search": search} for _, search in times], "search"), []
+    for graph in dict.fromkeys(graph for graph, _ in times):
+        both = [times[graph, search] for search in found]
+        body.append([graph, *(f"{mine:.3g} / {theirs:.3g} = {mine / theirs:.2g}" for mine, theirs in both)])
+    for name, without in (("geometric mean", ""), (f"geometric mean without {SMALL}", SMALL)):
+        ratios = [
+            [
+                mine / theirs
+                for (graph, one), (mine, theirs) in times.items()
+                if one == search and graph != without
+            ]
+            for search in found
+        ]
+        body.append([name, *(f"{geometric_mean(one):.2f}" for one in ratios)])
+    return table(["graph", *found], body)
+
+
+# -- Partitions ----------------------------------------------------------------------------------------------
+
+#: Presets, by which our own rows are named.
+OURS = ("fast", "default", "strong")
+
+
+@declared("partitions-meshes")
+def partitions_meshes():
+    """Cuts over those of METIS, geometric means over the numbers of parts and the seeds."""
+    rows = rows_of("partitions-meshes-cpu")
+    found, graphs, body = partitions.ratios(rows), unique(rows, "graph"), []
+    for method in unique(rows, "method"):
+        if method != METIS:
+            cuts = [
+                [cut for (g, _, m), (cut, _) in found.items() if (g, m) == (graph, method)]
+                for graph in graphs
+            ]
+            means = [geometric_mean(one) for one in cuts]
+            name = f"`{method}`" if method in OURS else method
+            body.append([name, *(f"{mean:.3f}" for mean in means), bold(f"{geometric_mean(means):.3f}")])
+    return table(["cut / METIS", *graphs, "all four"], body)
+
+
+@declared("partitions-times")
+def partitions_times():
+    """Time and cut over those of METIS on graphs of more than a million edges, on two cores."""
+    rows = [*rows_of("partitions-time-cpu"), *rows_of("partitions-large-cpu-2")]
+    found, body = partitions.ratios(rows), []
+    for graph, mine in groups(rows, "graph"):
+        cells = []
+        for method in ("fast", "KaMinPar"):
+            pairs = [pair for (g, _, m), pair in found.items() if (g, m) == (graph, method)]
+            means = [f"{geometric_mean(column):.2f}" for column in zip(*pairs)] or ["", ""]
+            cells += reversed(means)
+        parts = ", ".join(map(str, sorted(unique(mine, "k"))))
+        body.append([graph, f"{mine[0]['edges'] / 1e6:.1f} M", parts, *cells])
+    names = ["`fast`: time / METIS", "cut / METIS", "KaMinPar: time / METIS", "cut / METIS"]
+    return table(["graph", "edges", "parts", *names], body)
+
+
+# -- Overview, surface, scaling and first use ----------------------------------------------------------------
+
+
+@declared("overview")
 def overview():
     """One figure of each kind of problem, beside the fastest other program."""
-    programs = results("pairs-cpu")["rows"]
-    ours, *others = sorted(programs, key=lambda row: row["program"] != "edgewise")
+    ours, *others = sorted(rows_of("pairs-cpu"), key=lambda row: row["program"] != "edgewise")
     best = min(others, key=lambda row: row["seconds"]["median"])
-    body = [
-        [
-            "10 M pairs of strings, from file to file, two cores",
-            bold(f"{ours['seconds']['median']:.1f} s", True),
-            f"{best['seconds']['median']:.1f} s ({best['program']})",
-        ]
+    cells = [
+        bold(f"{ours['seconds']['median']:.1f} s"),
+        f"{best['seconds']['median']:.1f} s ({best['program']})",
     ]
-    rows = [row for row in results("components-cpu")["rows"] if row["threads"] == 2]
-    named = {row["method"]: row for row in rows if row["graph"] == "rmat20"}
+    body = [["10 M pairs of strings, from file to file, two cores", *cells]]
+    named = by(rows_of("components-cpu", threads=2, graph="rmat20"), "method")
     auto = next(row for row in named.values() if row["auto"])
-    cells = [bold(f"{median(auto)} ms", True), f"{median(named['gapbs'])} ms (GAP)"]
+    cells = [bold(f"{median_of(auto)} ms"), f"{median_of(named['gapbs'])} ms (GAP)"]
     body.append(["components of R-MAT, 2<sup>20</sup> vertices, two cores", *cells])
     for problem, graph, name in (
         ("bfs", "rmat22", "breadth-first search of R-MAT, 2<sup>22</sup> vertices, H200"),
         ("sssp", "rmat22", "shortest paths of the same, H200"),
         ("sssp", "rgg21", "shortest paths of a geometric graph, 2<sup>21</sup> vertices, H200"),
     ):
-        ms, peer = tables_paths.beside_peer(problem, graph)
-        cells = [bold(f"{ms:.3g} ms", True), f"{peer['ms'][graph]:g} ms ({peer['name']})"]
-        body.append([name, *cells])
-    ms, peer = tables_cycles.beside_g2miner(5)
+        ms = least_of(rows_of("paths-gpu", problem=problem, graph=graph))["ms"]["median"]
+        peer = fastest_peer(problem, graph)
+        body.append([name, bold(f"{ms:.3g} ms"), f"{peer['ms'][graph]:g} ms ({peer['name']})"])
+    (row,), peer = rows_of("cycles-gpu", graph="com-DBLP", length=5), peers("gpu-cycles")[0]["ms"]["5"]
     name = "pentagons through every vertex of com-DBLP, H200"
-    body.append([name, bold(f"{ms:.3g} ms", True), f"{peer:g} ms (G2Miner, the total only)"])
+    body.append([name, bold(f"{row['ms']['median']:.3g} ms"), f"{peer:g} ms (G2Miner, the total only)"])
     return table(["problem", "edgewise", "fastest other program"], body)
 
 
-def beside_gapbs():
-    """Medians of whole calls on two threads over those of GAP's programs, geometric means over the graphs."""
-    names = {
-        "components rows": "components, graphs held as rows, as GAP's `cc` has them",
-        "components edges": "components, graphs held as edges alone",
-        "bfs": "breadth-first search, GAP's `bfs`",
-        "sssp": "shortest paths, weights 1 to 255, GAP's `sssp` at its best delta",
-    }
-    rows = [row for row in results("named-cpu")["rows"] if row["threads"] == 2 and "gapbs_ms" in row]
-    body = []
-    for call, name in names.items():
-        ratios = {
-            row["graph"]: row["edgewise_ms"]["median"] / row["gapbs_ms"]["median"]
-            for row in rows
-            if row["call"] == call
-        }
-        means = (
-            geometric_mean(ratio for graph, ratio in ratios.items() if graph != without)
-            for without in ("", tables_paths.SMALL)
-        )
-        body.append([name, *(f"{mean:.2f}" for mean in means), f"{max(ratios.values()):.2f}"])
-    return table(["problem", "six graphs", f"without {tables_paths.SMALL}", "largest"], body)
+def over_gapbs(rows):
+    """The time of a row over that of GAP's program, by call and graph."""
+    return [
+        (call, {row["graph"]: row["edgewise_ms"]["median"] / row["gapbs_ms"]["median"] for row in found})
+        for call, found in groups([row for row in rows if "gapbs_ms" in row], "call")
+    ]
 
 
-def scaling():
-    """Milliseconds (medians) of ours and of other programs, a panel for each call."""
-    rows = results("scaling-cpu-16")["rows"]
-    most = max(row["threads"] for row in rows)
-    sides = {"edgewise_ms": "edgewise", "gapbs_ms": "GAP", "wasp_ms": "Wasp"}
-    panels = {}
-    for row in (row for row in rows if row["threads"] == most):
-        panel = panels.setdefault(row["call"], Panel(row["call"], f"ms, {most} threads", {}))
-        graph = row["graph"].replace("_osm", "").removeprefix("road-")
-        panel.rows[graph] = {name: row[side]["median"] for side, name in sides.items() if side in row}
-    halves = [list(panels.values())[start : start + 2] for start in (0, 2)]
-    return "\n\n".join(
-        dots(f"scaling-{number}", f"Times of {half[0].title} and {half[1].title}", half)
-        for number, half in enumerate(halves)
-    )
-
-
+@declared("scaling-ratios")
 def scaling_ratios():
     """The time of each call over that of GAP's program on 16 threads."""
-    ratios = {}
-    for row in results("scaling-cpu-32-h100")["rows"]:
-        if row["threads"] == 16 and "gapbs_ms" in row:
-            ratio = row["edgewise_ms"]["median"] / row["gapbs_ms"]["median"]
-            ratios.setdefault(row["call"], []).append(ratio)
     body = [
-        [call, len(found), *(f"{of(found):.2f}" for of in (geometric_mean, min, max))]
-        for call, found in ratios.items()
+        [call, len(found), *(f"{of(found.values()):.2f}" for of in (geometric_mean, min, max))]
+        for call, found in over_gapbs(rows_of("scaling-cpu-32-h100", threads=16))
     ]
     return table(["call", "graphs", "geometric mean", "least", "largest"], body)
 
 
+@declared("first-use")
 def first_use():
     """Seconds of each command with an empty cache of kernels and with a full one."""
-    found = {
-        device: {row["command"]: row for row in results(f"first-use-{device}")["rows"]}
-        for device in ("cpu", "cuda")
-    }
-    columns = [rows for device in found.values() for rows in (device, device)]
-    body = [
-        [command]
-        + [f"{rows[command][use]['seconds']:.2f}" for rows, use in zip(columns, ("first", "second") * 2)]
-        for command in found["cpu"]
-    ]
-    return table(["command", "CPU, first", "CPU, second", "GPU, first", "GPU, second"], body)
+    cpu, gpu = (by(rows_of(f"first-use-{device}"), "command") for device in ("cpu", "cuda"))
+    columns = {"command": "{command}"}
+    for name, found in {"CPU": cpu, "GPU": gpu}.items():
+        for use in ("first", "second"):
+            columns[f"{name}, {use}"] = lambda row, f=found, u=use: f"{f[row['command']][u]['seconds']:.2f}"
+    return listed(cpu.values(), columns)
 
 
+@declared("public-calls")
 def public_calls():
     """Milliseconds (medians) of whole calls on one GPU, on a new graph and on a warm one."""
-    rows = results("surface-cuda")["rows"]
+    rows = rows_of("surface-cuda", order="natural")
     largest = max(row["size"] for row in rows)
-    rows = [row for row in rows if row["size"] == largest and row["order"] == "natural"]
-    rows = [row for row in rows if row["source"] in ("", "hub")]
-    calls = list(dict.fromkeys(row["call"] for row in rows))
-    body = []
-    for graph in dict.fromkeys(row["family"] for row in rows):
-        found = {row["call"]: row for row in rows if row["family"] == graph}
-        cells = (
-            f"{found[call]['fresh_ms']['median']:.3g} / **{found[call]['ms']['median']:.3g}**"
-            if call in found
-            else ""
-            for call in calls
-        )
-        body.append([graph, *cells])
+    rows = [row for row in rows if row["size"] == largest and row["source"] in ("", "hub")]
+    calls, body = unique(rows, "call"), []
+    for graph, mine in groups(rows, "family"):
+        found = by(mine, "call")
+        cells = "{fresh_ms[median]:.3g} / **{ms[median]:.3g}**"
+        body.append([graph, *(cells.format(**found[call]) if call in found else "" for call in calls)])
     return table(["graph", *calls], body)
 
 
-def picture(kind, name, text):
-    """A picture of a result, drawn anew."""
+@declared("surface-gpu-picture", name="surface-cuda", text="Time per entry on a GPU")
+def picture(name, text):
+    """A picture of a surface, drawn anew."""
     import pictures
 
-    pictures.KINDS[kind](results(name), pictures.PICTURES / f"{name}.png")
+    pictures.surface(results(name), pictures.PICTURES / f"{name}.png")
     return f"![{text}](pictures/{name}.png)"
 
 
-def median(row):
-    return f"{row['ms']['median']:.1f}" if row else ""
+# -- NetworkX ------------------------------------------------------------------------------------------------
+
+#: The functions of the guide, one of each kind.
+FEW = """
+    connected_components has_path single_source_shortest_path_length single_source_dijkstra
+    single_source_bellman_ford minimum_spanning_edges triangles clustering core_number
+    strongly_connected_components descendants all_pairs_dijkstra_path_length diameter from_pandas_edgelist
+"""
+#: Names of the columns of other backends.
+BACKENDS = {"rustnx": "rustnx", "rustworkx": "nx-rustworkx"}
 
 
-def bold(text, yes):
-    return f"**{text}**" if yes else text
+def in_digits(seconds, limit):
+    """Seconds with two significant digits; in milliseconds where they are few."""
+    if seconds is None:
+        return f"> {limit:.0f} s"
+    return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
 
 
-def faults():
-    """Runs of each job of Dask, kills of workers in them, and the answers that are those of one process."""
-    names = {"integers": "components, integer ids", "strings": "components, string ids"}
-    names["strings, divided"] = "components, string ids, divided among the workers of a machine"
-    rows, body = results("faults")["rows"], []
-    for kind in dict.fromkeys(row["kind"] for row in rows):
-        runs = [row for row in rows if row["kind"] == kind]
-        body.append([names.get(kind, kind), len(runs), *_killed(runs)])
-    return table(["job", "runs", "kills", "equal answers"], [*body, ["all", len(rows), *_killed(rows)]])
-
-
-def _killed(runs):
-    return [sum(run[name] for run in runs) for name in ("kills", "same")]
-
-
-def cluster():
-    """A billion edges by one process that streams, and by workers."""
-    body = []
-    for row in results("cluster-cpu")["rows"]:
-        memory = f"{row['mb'] / 1e3:.2f}", f"{row['mb_of_one_process'] / 1e3:.2f}"
-        traffic = f"{row['gb_read']:.1f}", f"{row['gb_written']:.1f}"
-        rate = f"{row['edges_per_s'] / 1e6:.1f}"
-        times = f"{row['seconds']:.0f}", rate, f"{row['cpu_seconds']:.0f}"
-        body.append([f"`{row['how']}`", *times, *memory, *traffic])
-    memory = ["memory, GB", "of one process"]
-    return table(["", "s", "M edges/s", "CPU s", *memory, "read, GB", "written, GB"], body)
-
-
-def cluster_strings():
-    """Components of strings by workers of a running cluster on 16 cores, beside one process."""
-    body = [
-        [
-            f"{found['pairs'] // 10**6} million",
-            f"{row['workers']} worker{'s' * (row['workers'] > 1)}" if row["workers"] else "one process",
-            f"{row['s']:.2f}",
-            f"{row['of_one_process']:.1f}",
-            f"{row['cpu_s']:.1f}",
-        ]
-        for found in map(results, ("cluster-strings-cpu", "cluster-strings-50M-cpu"))
-        for row in found["rows"]
+@declared("networkx-backend-few", names=FEW.split())
+def networkx_calls(names):
+    """Processor time of functions by NetworkX and by the backends, the least of first calls in bold."""
+    found = results("networkx-backend")
+    limit, body = found["limit"], []
+    for row in found["rows"]:
+        if row["call"] not in names:
+            continue
+        theirs, ours = row["networkx"]["cached"], row["edgewise"]
+        firsts = {name: row[name].get("first") for name in ("edgewise", *BACKENDS) if name in row}
+        least = min((one for one in [theirs, *firsts.values()] if one is not None), default=None)
+        cells = [in_digits(theirs, limit)]
+        for name in ("edgewise", *BACKENDS):
+            absent = name not in row or "error" in row[name]  # a backend that lacks it, or declines
+            text = "" if absent else in_digits(firsts[name], limit if name == "edgewise" else 3 * limit)
+            cells.append(bold(text, bool(text) and firsts[name] == least))
+        is_table = row["graph"] in ("table", "matrix")
+        cells.insert(2, "" if is_table else in_digits(ours["cached"], limit))
+        body.append([f"`{row['call']}`", row["graph"], *cells])
+    head = [
+        "function",
+        "graph",
+        "NetworkX",
+        "edgewise, first call",
+        "edgewise, converted",
+        *BACKENDS.values(),
     ]
-    return table(["pairs", "", "s", "of one process", "CPU s"], body)
+    return table(head, body)
 
 
-TABLES = {
-    "cluster": cluster,
-    "cluster-strings": cluster_strings,
-    "faults": faults,
-    "gpu-methods": gpu_methods,
-    "gpu-edges": gpu_edges,
-    "gpu-peers": gpu_peers,
-    "cpu": cpu,
-    "pairs": pairs,
-    "thresholds": thresholds,
-    "overview": overview,
-    "beside-gapbs": beside_gapbs,
-    "scaling": scaling,
-    "scaling-ratios": scaling_ratios,
-    "first-use": first_use,
-    "scaling-picture": partial(picture, "scaling", "scaling-cpu", "Speed-up by number of threads"),
-    "surface-cpu-picture": partial(picture, "surface", "surface-cpu", "Time per entry on CPU cores"),
-    "surface-gpu-picture": partial(picture, "surface", "surface-cuda", "Time per entry on a GPU"),
-    "public-calls": public_calls,
-    "several-gpus": several_gpus,
-    "several-weak": several_weak,
-    "propagate": propagate,
-    "streams-cpu": streams_cpu,
-    "streams-gpu": streams_gpu,
-    "forest-large": partial(forest_large, "several"),
-    "forest-segments": partial(forest_large, "resident", "host"),
-    **tables_cycles.TABLES,
-    **tables_forest.TABLES,
-    **tables_partitions.TABLES,
-    **tables_networkx.TABLES,
-    **tables_vertices.TABLES,
-    **tables_paths.TABLES,
-    **tables_transactions.TABLES,
-    **{
-        f"{preset}-{name}": partial(of_preset, preset, name)
-        for preset, found in PRESETS.items()
-        for name in found.experiments
-    },
-    **tables_experiments.TABLES,
-}
+# -- Transactions --------------------------------------------------------------------------------------------
+
+WHERE = {"gpu": "an H200", "cpu": "16 cores"}
+
+
+def experiment(name, part):
+    """One table of the result of a preset."""
+    return next(found for found in results(name)["tables"] if found["name"] == part)
+
+
+@declared("transactions-protocols-gpu", where="gpu")
+def protocols(where):
+    """Transfers a second and abort rates by protocol, for three numbers of accounts: a chart and a table."""
+    from edgewise.transactions import PROTOCOLS
+
+    rows = experiment(f"transactions-{where}", "protocols")["rows"]
+    words = [(row["protocol"], "{case}: {accounts:,} accounts".format(**row), row) for row in rows]
+    chart = dots(f"transactions-{where}", f"Transfers a second on {WHERE[where]}", rate_panels(words))
+    cases, body = unique(rows, "case"), []
+    for name, mine in groups(rows, "protocol"):
+        cells = {row["case"]: rate_and_aborts(row) for row in mine}
+        body.append([f"`{name}`" if name in PROTOCOLS else name, *(cells.get(case, "") for case in cases)])
+    heads = [f"{case}, million a second (abort rate)" for case in cases]
+    return f"{chart}\n\n{table(['protocol', *heads], body)}"
+
+
+def rate_and_aborts(row):
+    """Million transfers a second, and in brackets the share of attempts that failed."""
+    rate = f"{row['rate']:,.1f}" if row["rate"] < 100 else f"{row['rate']:,.0f}"
+    return rate if row.get("abort_rate") is None else f"{rate} ({row['abort_rate']:.2f})"
+
+
+def rate_panels(words):
+    """Panels of rates and of abort rates; ``words`` are the names of a row and of a dot, and the row."""
+    panels = []
+    for title, key, scale in (
+        ("million transfers a second", "rate", "log"),
+        ("abort rate", "abort_rate", "linear"),
+    ):
+        panels.append(Panel(title, "", {}, scale))
+        for label, dot, row in words:
+            panels[-1].rows.setdefault(label, {})[dot] = row.get(key)
+    return panels
+
+
+# -- Pages ---------------------------------------------------------------------------------------------------
 
 
 def fill(path):
+    """Fill the marks of a page."""
     text = path.read_text()
 
     def replace(match):
         if match[1] not in TABLES:
             sys.exit(f"{path.name}: no table is named {match[1]}")
-        record.USED.clear()
-        try:
-            made = TABLES[match[1]]()
-        except FileNotFoundError as absent:
-            print(f"{path.name}: {match[1]} left as it is, since {Path(absent.filename).name} is not there")
-            return match[0]
-        origins = "\n".join(origin(name, drawn="](pictures/" in made) for name in dict.fromkeys(record.USED))
-        if path.parent == NOTES:
-            made = made.replace("](pictures/", "](../../docs/pictures/")
+        USED.clear()
+        made = TABLES[match[1]]()
+        origins = "\n".join(origin(name, drawn="](pictures/" in made) for name in dict.fromkeys(USED))
         return f"<!-- bench: {match[1]} -->\n{made}\n\n{origins}\n<!-- /bench -->"
 
     filled = re.sub(r"<!-- bench: ([\w-]+) -->.*?<!-- /bench -->", replace, text, flags=re.DOTALL)
@@ -500,6 +663,5 @@ def fill(path):
 
 
 if __name__ == "__main__":
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(NOTES.glob("*.md"))]:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         fill(page)
-    sys.exit()

@@ -37,7 +37,7 @@ def run(script, folder, *options):
 @needs_speed
 def test_surface_of_tiny_graphs(tmp_path, bench):
     options = ["--sizes", "6", "7", "--families", "grid", "paths", "--calls", "bfs", "components rows"]
-    out = run("surface", tmp_path, *options, "--threads", "1", "--against", BENCH.parent)
+    out = run("surface", tmp_path, "sizes", *options, "--threads", "1", "--against", BENCH.parent)
     assert "8 of 8 graphs were measured" in out
     assert "bfs, ms: new / old geometric mean" in out
     found = json.loads((tmp_path / "surface-cpu.json").read_text())
@@ -52,7 +52,7 @@ def test_surface_of_tiny_graphs(tmp_path, bench):
 
 @needs_speed
 def test_surface_ends_in_time(tmp_path, bench):
-    out = run("surface", tmp_path, "--sizes", "6", "--threads", "1", "--limit", "0")
+    out = run("surface", tmp_path, "sizes", "--sizes", "6", "--threads", "1", "--limit", "0")
     assert "0 of 20 graphs were measured" in out
 
 
@@ -69,13 +69,9 @@ def test_choices_for_tiny_graphs(tmp_path, bench):
 @needs_speed
 def test_scaling_of_tiny_graphs(tmp_path, bench):
     options = ["--sizes", "6", "--families", "grid", "--calls", "bfs", "sssp", "--threads", "1"]
-    assert "1 of 1 graphs are done" in run("scaling", tmp_path, *options)
+    assert "1 of 1 graphs are done" in run("surface", tmp_path, "threads", *options)
     found = json.loads((tmp_path / "scaling-cpu.json").read_text())
     assert [(row["call"], row["threads"]) for row in found["rows"]] == [("bfs", 1), ("sssp", 1)]
-    import pictures
-
-    pictures.scaling(found, tmp_path / "scaling.png")
-    assert (tmp_path / "scaling.png").stat().st_size > 1000
 
 
 def point(size, source="hub", ms=1.0, **times):
@@ -101,14 +97,14 @@ def test_bars_of_the_surface(bench):
 
 
 def test_bars_of_the_scaling(bench):
-    import scaling
+    import surface
 
     def row(threads, ms, gapbs, wasp):
         times = {"edgewise_ms": ms, "gapbs_ms": gapbs, "wasp_ms": wasp}
         facts = {"graph": "grid-20", "call": "sssp", "threads": threads}
         return facts | {side: {"median": value} for side, value in times.items()}
 
-    lines = "\n".join(scaling.bars([row(1, 4.0, 8.0, 8.0), row(2, 5.0, 4.0, 4.0)]))
+    lines = "\n".join(surface.bars_threads([row(1, 4.0, 8.0, 8.0), row(2, 5.0, 4.0, 4.0)]))
     assert "1 threads: 1 calls, ours / gapbs geometric mean 0.50, bar 0.8 holds" in lines
     assert "2 threads, roads and grids: 1 calls, ours / wasp geometric mean 1.25, bar 1.15 MISSED" in lines
     assert "slower than on 1 threads: 1.25  grid-20 sssp on 2" in lines
@@ -132,16 +128,16 @@ def test_first_use_and_the_second(tmp_path, bench):
 @pytest.mark.skipif(SIMULATED, reason="the simulator needs a device of its own")
 def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # what is measured does not matter
-    chosen = ["--only", "protocols", "--without", "cold,warm"]
-    out = run("transactions", tmp_path, "tables", "cpu", "--size", "tiny", "--runs", "1", *chosen)
+    chosen = ["--only", "protocols", "--without", "cold", "warm"]
+    out = run("transactions", tmp_path, "tables", "--size", "tiny", "--runs", "1", *chosen)
     assert "sorted locks" in out
     import charts
-    import record
-    import tables_transactions
+    import harness
+    import tables
 
     monkeypatch.setattr(charts, "PICTURES", tmp_path)
-    monkeypatch.setattr(record, "RESULTS", tmp_path)
-    found = tables_transactions.protocols("cpu")
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    found = tables.protocols("cpu")
     assert "(pictures/chart-transactions-cpu.svg)" in found and "| `wound-wait` | " in found
     assert (tmp_path / "chart-transactions-cpu.svg").stat().st_size > 1000
 

@@ -59,7 +59,7 @@ def _unweighted(weights, count):
 # -- SciPy ---------------------------------------------------------------------------------------------------
 
 
-def _matrix(graph, weighted):
+def scipy_matrix(graph, weighted):
     from scipy.sparse import csr_array
 
     weights = _unweighted(graph.csr_weights if weighted else None, len(graph.neighbours))
@@ -70,21 +70,21 @@ def _matrix(graph, weighted):
 def _scipy_components(graph, _):
     from scipy.sparse.csgraph import connected_components
 
-    matrix = _matrix(graph, False)
+    matrix = scipy_matrix(graph, False)
     return lambda: connected_components(matrix, directed=False), lambda found: smallest_labels(found[1])
 
 
 def _scipy_distances(graph, source, *, weighted):
     from scipy.sparse.csgraph import dijkstra
 
-    matrix = _matrix(graph, weighted)
+    matrix = scipy_matrix(graph, weighted)
     return lambda: dijkstra(matrix, indices=source, unweighted=not weighted), np.asarray
 
 
 def _scipy_forest(graph, _):
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    matrix = _matrix(graph, True)
+    matrix = scipy_matrix(graph, True)
     return lambda: minimum_spanning_tree(matrix), lambda tree: np.atleast_1d(tree.data.sum())
 
 
@@ -104,7 +104,7 @@ def _components_of(graph, library, made):
     return lambda: list(find(made)), lambda sets: _labels_of_sets(sets, graph.n_vertices)
 
 
-def _networkx_graph(graph, weighted):
+def networkx_graph(graph, weighted):
     import networkx as nx
 
     made = (nx.DiGraph if graph.directed else nx.Graph)()
@@ -115,24 +115,24 @@ def _networkx_graph(graph, weighted):
 
 
 def _networkx_components(graph, _):
-    return _components_of(graph, *_networkx_graph(graph, False))
+    return _components_of(graph, *networkx_graph(graph, False))
 
 
 def _networkx_distances(graph, source, *, weighted):
-    nx, made = _networkx_graph(graph, weighted)
+    nx, made = networkx_graph(graph, weighted)
     find = nx.single_source_dijkstra_path_length if weighted else nx.single_source_shortest_path_length
     return lambda: dict(find(made, source)), lambda found: _dense(found, graph.n_vertices, source)
 
 
 def _networkx_forest(graph, _):
-    nx, made = _networkx_graph(graph, True)
+    nx, made = networkx_graph(graph, True)
     return (
         lambda: list(nx.minimum_spanning_edges(made, data=True)),
         lambda edges: np.array([sum(data["weight"] for *_, data in edges)]),
     )
 
 
-def _rustworkx_graph(graph, weighted):
+def rustworkx_graph(graph, weighted):
     import rustworkx as rx
 
     made = (rx.PyDiGraph if graph.directed else rx.PyGraph)()
@@ -143,11 +143,11 @@ def _rustworkx_graph(graph, weighted):
 
 
 def _rustworkx_components(graph, _):
-    return _components_of(graph, *_rustworkx_graph(graph, False))
+    return _components_of(graph, *rustworkx_graph(graph, False))
 
 
 def _rustworkx_distances(graph, source, *, weighted):
-    rx, made = _rustworkx_graph(graph, weighted)
+    rx, made = rustworkx_graph(graph, weighted)
     return (
         lambda: rx.dijkstra_shortest_path_lengths(made, source, float),
         lambda found: _dense(dict(found), graph.n_vertices, source),
@@ -155,7 +155,7 @@ def _rustworkx_distances(graph, source, *, weighted):
 
 
 def _rustworkx_forest(graph, _):
-    rx, made = _rustworkx_graph(graph, True)
+    rx, made = rustworkx_graph(graph, True)
     return (
         lambda: rx.minimum_spanning_edges(made, weight_fn=float),
         lambda edges: np.array([sum(weight for *_, weight in edges)]),
@@ -165,7 +165,7 @@ def _rustworkx_forest(graph, _):
 # -- igraph --------------------------------------------------------------------------------------------------
 
 
-def _igraph(graph, weighted):
+def igraph_graph(graph, weighted):
     import igraph
 
     ends = np.stack([graph.sources, graph.targets], axis=1)
@@ -176,17 +176,17 @@ def _igraph(graph, weighted):
 
 
 def _igraph_components(graph, _):
-    made = _igraph(graph, False)
+    made = igraph_graph(graph, False)
     return lambda: made.connected_components(mode="weak").membership, smallest_labels
 
 
 def _igraph_distances(graph, source, *, weighted):
-    made, weights = _igraph(graph, weighted), "weight" if weighted else None
+    made, weights = igraph_graph(graph, weighted), "weight" if weighted else None
     return lambda: made.distances(source, weights=weights, mode="out")[0], np.asarray
 
 
 def _igraph_forest(graph, _):
-    made = _igraph(graph, True)
+    made = igraph_graph(graph, True)
     return (
         lambda: made.spanning_tree(weights="weight", return_tree=False),
         lambda edges: np.atleast_1d(graph.weights[np.asarray(edges, np.int64)].sum()),
@@ -196,7 +196,7 @@ def _igraph_forest(graph, _):
 # -- NetworKit -----------------------------------------------------------------------------------------------
 
 
-def _networkit_graph(graph, weighted):
+def networkit_graph(graph, weighted):
     import networkit as nk
 
     ends = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
@@ -211,7 +211,7 @@ def _run(algorithm):
 
 
 def _networkit_components(graph, _):
-    nk, made = _networkit_graph(graph, False)
+    nk, made = networkit_graph(graph, False)
     find = nk.components.WeaklyConnectedComponents if graph.directed else nk.components.ConnectedComponents
 
     def read(found):
@@ -223,7 +223,7 @@ def _networkit_components(graph, _):
 
 
 def _networkit_distances(graph, source, *, weighted):
-    nk, made = _networkit_graph(graph, weighted)
+    nk, made = networkit_graph(graph, weighted)
     search = nk.distance.Dijkstra if weighted else nk.distance.BFS
 
     def read(found):
