@@ -1,14 +1,11 @@
-"""All pairs shortest paths against their peers.
+"""All pairs shortest paths on GPUs.
 
-    python bench/all_pairs.py cpu             n = 4000 of mean degree 6, weights 1-10; dense n = 1024 to 4096
     python bench/all_pairs.py tiles           Floyd-Warshall in tiles on one GPU
     python bench/all_pairs.py large           the same with 100,000 vertices, float32 (40 GB)
     python bench/all_pairs.py several         on 1, 2, 4 ... GPUs, n = 65,536
     python bench/all_pairs.py lanes           batched search: 100,000 vertices, mean degree 6, weights 1-10
 
-On the CPU ours, SciPy and networkit run in turn, and all distances are compared.
-
-On GPUs matrices lie there, transfers are not timed; times are of the host with all GPUs synchronised before
+Matrices lie on the GPUs, transfers are not timed; times are of the host with all GPUs synchronised before
 and after, the least of ``--runs``.  ``T updates/s`` is n^3 / time, also where a symmetric matrix takes half
 of the updates.  Results are checked: a sample of distances must be the least of all ``D[i, k] + D[k, j]``,
 rows on several GPUs have the sums of those on one, the lanes' rows are those of Dijkstra's search.
@@ -16,14 +13,13 @@ rows on several GPUs have the sums of those on one, the lanes' rows are those of
 
 import time
 from functools import partial
-from importlib.util import find_spec
 
 import numpy as np
-from harness import free, in_turn, main, part, seconds, spread
+from harness import free, main, part, seconds, spread
 
 import edgewise as ew
-from edgewise.device import arrays, threads
-from edgewise.experiments.peers import networkit_graph, scipy_matrix
+from edgewise.device import arrays
+from edgewise.experiments.peers import scipy_matrix
 from edgewise.paths.apsp import floyd_warshall_gpu, warp_lanes
 from edgewise.paths.csr import adjacency_of
 from edgewise.primitives.min_plus import padded
@@ -31,93 +27,8 @@ from edgewise.primitives.min_plus import padded
 SIZES = [4096, 8192, 16384, 32768]
 #: Random weights of matrices on GPUs are from 1 to this number.
 WEIGHTS = 1 << 20
-#: Vertices of a matrix from which on one run must do, and of the largest that SciPy closes several times.
-LONG, SHORT = 60_000, 1024
-
-
-# -- CPU cores -----------------------------------------------------------------------------------------------
-
-
-def cpu(given):
-    """A sparse graph and matrices of dense ones on CPU cores, beside SciPy and networkit."""
-    given.facts["threads"] = threads.count()
-    yield from cpu_rows(f"random, degree {given.degree}", *sparse(given), given.runs)
-    for vertices in given.dense:
-        yield from cpu_rows("dense", *dense(vertices), given.runs, vertices**3)
-
-
-def sparse(given):
-    """A sparse graph and the ways of all pairs: random ends, weights 1 to 10, nothing repeated."""
-    from scipy.sparse.csgraph import dijkstra, johnson
-
-    rng = np.random.default_rng(0)
-    ends = rng.integers(0, given.vertices, (2, given.vertices * given.degree // 2))
-    weights = rng.integers(1, 11, ends.shape[1], dtype=np.int32)
-    graph = ew.Graph.from_edges(*ends, weights=weights, n_vertices=given.vertices).simplified(repeated="min")
-    matrix = scipy_matrix(graph, True)
-    ways = {method: partial(solved, graph, method) for method in ("sssp", "johnson", "floyd-warshall")}
-    ways |= {"scipy dijkstra": partial(dijkstra, matrix), "scipy johnson": partial(johnson, matrix)}
-    if find_spec("networkit"):
-        for count in {threads.count(), 1}:
-            name = f"networkit, {count} thread" + "s" * (count > 1)
-            ways[name] = partial(by_networkit, networkit_graph(graph, True)[1], count)
-    return graph, ways
-
-
-def dense(vertices):
-    """A complete graph with random weights, and the ways of its closure."""
-    from scipy.sparse.csgraph import floyd_warshall
-
-    matrix = np.random.default_rng(1).integers(1, 1000, (vertices, vertices)).astype(np.int32)
-    np.fill_diagonal(matrix, 0)
-    targets, offsets = np.tile(np.arange(vertices), vertices), np.arange(vertices + 1) * vertices
-    graph = ew.Graph.from_csr(offsets, targets, weights=matrix.ravel(), directed=True)
-    ways = {"floyd-warshall": partial(solved, graph, "floyd-warshall")}
-    if vertices <= SHORT:
-        ways["floyd-warshall-simple"] = partial(solved, graph, "floyd-warshall-simple")
-    return graph, ways | {"scipy floyd_warshall": partial(floyd_warshall, matrix.astype(float))}
-
-
-def solved(graph, method):
-    """Distances by a method of ours."""
-    return ew.all_pairs_shortest_paths(graph, method=method)
-
-
-def by_networkit(graph, count):
-    """networkit's search from all vertices."""
-    import networkit
-
-    networkit.setNumberOfThreads(count)
-    return networkit.distance.APSP(graph).run()
-
-
-def distances_of(found):
-    """Distances of any way, infinite where there is no path."""
-    if hasattr(found, "unreached"):
-        return np.where(found.distances == found.unreached, np.inf, found.distances.astype(float))
-    found = np.array(found.getDistances()) if hasattr(found, "getDistances") else found
-    return np.where(found > 1e300, np.inf, found)
-
-
-def cpu_rows(kind, graph, ways, runs, updates=None):
-    """A row for each way, with the time of the best peer in units of ours."""
-    expected = distances_of(next(reversed(ways.values()))())
-
-    def check(name, found):
-        assert (distances_of(found) == expected).all(), name
-
-    once = ("scipy floyd_warshall",) if graph.n_vertices > SHORT else ()
-    times = in_turn(ways, runs, check=check, once=once)
-    best = min(min(spent) for name, spent in times.items() if " " in name)
-    for name, spent in times.items():
-        row = {"graph": kind, "vertices": graph.n_vertices, "way": name, "s": spread(spent)}
-        if " " not in name:
-            row |= {"speedup": best / min(spent)}
-            row |= {"g_updates_s": updates / min(spent) / 1e9} if updates else {}
-        yield row
-
-
-# -- GPUs ----------------------------------------------------------------------------------------------------
+#: Vertices of a matrix from which on one run must do.
+LONG = 60_000
 
 
 def fill(rows, first, stride, kind, symmetric=False, at_once=128):
@@ -267,7 +178,6 @@ def copied(values):
 BOTH, ONE = (np.int32, np.float32), (np.float32,)
 KEY = ("type", "symmetric", "vertices", "gpus")
 PARTS = {
-    "cpu": part("apsp-cpu", cpu, vertices=4000, degree=6, dense=[1024, 2048, 4096], runs=5),
     "tiles": part("apsp-gpu-tiles", partial(tiles, BOTH), key=KEY, vertices=SIZES, runs=3),
     "large": part("apsp-gpu-large", partial(tiles, ONE), key=KEY, vertices=[100_000], runs=1),
     "several": part("apsp-gpu-several", several, key=KEY, vertices=[65536], runs=2),

@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple
 
 import families
-from harness import main, ms_of, part, seconds
+from harness import compared, main, ms_of, part, seconds
 
 #: Graphs of a fixed size that are measured on a GPU beside the families: R-MAT by scale and edge factor, and
 #: named ones.
@@ -154,8 +154,11 @@ def report(rows):
     for form, count in dict.fromkeys((row["form"], row["threads"]) for row in rows):
         found = [row for row in rows if (row["form"], row["threads"]) == (form, count)]
         yield f"--- {form}{f', {count} threads' if count else ''}: {len(found)} graphs"
-        yield from against(found, PLAIN, lambda row: ms(row, PLAIN), SLOWER)
-        yield from against(found, "the best", lambda row: ms(row, best_of(row)), FAR)
+        pairs = [(f"{name_of(row)} {row['taken']}; {best_of(row)}", ms(row, "auto"), row) for row in found]
+        plain = [(name, spent, ms(row, PLAIN)) for name, spent, row in pairs]
+        yield from compared(f"auto / {PLAIN}", plain, SLOWER, BEYOND_MS)
+        best = [(name, spent, ms(row, best_of(row))) for name, spent, row in pairs]
+        yield from compared("auto / the best", best, FAR, BEYOND_MS)
         late = [row for row in found if row["judging_ms"] > max(JUDGING * ms(row, "auto"), BEYOND_MS)]
         yield f"judging takes more than {100 * JUDGING:.0f} %: {len(late)}"
         for row in late:
@@ -167,17 +170,6 @@ def report(rows):
 def best_of(row, without=()):
     """The fastest method of a row, apart from some."""
     return min((name for name in row["fresh_ms"] if name not in ("auto", *without)), key=partial(ms, row))
-
-
-def against(rows, name, other, bar):
-    """Lines about ``auto`` against another time."""
-    ratios = sorted(((ms(row, "auto") / other(row), row) for row in rows), key=lambda pair: -pair[0])
-    mean = statistics.geometric_mean([ratio for ratio, _ in ratios])
-    over = [(r, row) for r, row in ratios if r > bar and ms(row, "auto") > other(row) + BEYOND_MS]
-    text = f"auto / {name}: geometric mean {mean:.2f}, largest {ratios[0][0]:.2f}"
-    yield f"{text}, above {bar:.2f}: {len(over)}"
-    for ratio, row in over:
-        yield f"    {ratio:.2f}  {name_of(row)} {ms(row, 'auto'):.3f} ms, {row['taken']}; {best_of(row)}"
 
 
 def without_each(rows):

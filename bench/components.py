@@ -2,14 +2,13 @@
 
     GAPBS=folder python bench/components.py cpu         the six graphs of the CPU table, 1 and 2 threads
     python bench/components.py cpu rmat-12 --peers      a small graph, beside Python's libraries too
-    python bench/components.py gpu                      the five graphs of the GPU table
     python bench/components.py edges                    edge lists alone on a GPU, in two orders
     python bench/components.py several                  several GPUs, every merge
 
-Every graph is generated, and all labels are compared.  GPU times are taken with device events, warm, median
-of nine, the graph resident in both forms; transfers, building and compiling are columns of their own.  CPU
-times are of the algorithm alone, the graph in the form that each peer wants; GAP's ``cc`` (in the folder
-``$GAPBS``) runs in turn with ours.
+Every graph is generated, and all labels are compared.  CPU times are of the algorithm alone, the graph in the
+form that each peer wants; GAP's ``cc`` (in the folder ``$GAPBS``) runs in turn with ours.  GPU times of
+methods are taken with device events, warm, median of nine, the edges resident; those of calls are of the
+host, on new graphs and on warm ones.
 
 On several GPUs the edges lie as ``graph.split`` spreads them, and the labels end up on the first; times are
 of the host.  ``local`` is the time until every GPU has labelled its share; the rest is the merge.
@@ -21,22 +20,29 @@ from pathlib import Path
 
 import families
 import peer_programs
-from harness import device_ms, equal_to, free, in_turn, main, ms_of, part, peers, ratios, repeated, timed
+from harness import (
+    compared,
+    device_ms,
+    equal_to,
+    free,
+    groups,
+    in_turn,
+    main,
+    median_of,
+    ms_of,
+    part,
+    repeated,
+    timed,
+)
 
 import edgewise as ew
 from edgewise import primitives
 from edgewise.components import MERGES, METHODS
 from edgewise.components.merge import choose_merge, label_parts
 from edgewise.components.selection import select_method
-from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays, threads
 from edgewise.experiments.peers import installed, networkit_graph, smallest_labels
-from edgewise.ingest.csr import rows_from_edges
 
-#: Streaming floor in ms: 4 bytes an entry of the rows and 28 a vertex, at 4.3 TB/s.
-FLOORS = {"rmat22": 0.15, "uniform22": 0.15, "road4096": 0.16, "road4096-shuffled": 0.16, "rgg21": 0.04}
-#: Peers on one H200: the milliseconds of each by graph.
-PEERS = {peer["name"]: peer["ms"] for peer in peers("gpu-components")}
 #: Edge lists alone on a GPU, each as it is made and in random order, and the methods for them.
 RMATS = {"rmat20, 16 edges": (20, 16), "rmat20, 64 edges": (20, 64), "rmat24, 8 edges": (24, 8)}
 LISTS = ["rmat22", "uniform22", "rgg21", "road4096", *RMATS, "scale-free, 2^22"]
@@ -44,8 +50,6 @@ FOR_LISTS = ("rem", "hang-rem", "edge-filter", "edge-reach")
 CPU_GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
 #: Label propagation takes rounds without number.
 TIMED = [method for method in METHODS if method != "propagate"]
-#: Methods that copy a graph of a GPU to the host.
-ON_CORES = ("rem-sequential", "rem-ranges", "rem-edge-sample", "ecl-pairs")
 #: Graphs for several GPUs: more than a billion edges each, and copies of geometric ones as in Hellås (2018).
 LARGE = {
     "rmat24": lambda: ew.generate.rmat(24, edge_factor=64, seed=1, device="cuda"),
@@ -113,47 +117,14 @@ def parallel(graph, count):
 
 def beside_gapbs(rows):
     """Ratios of `auto` to GAP's program."""
-    for count in sorted({row["threads"] for row in rows}):
-        found = [row["ratio"] for row in rows if row["auto"] and row["threads"] == count and row["ratio"]]
-        yield f"{count} threads: auto / gapbs {ratios(found)}"
+    for count, mine in groups(rows, "threads"):
+        ours = [row for row in mine if row["auto"]]
+        theirs = {row["graph"]: median_of(row) for row in mine if row["method"] == "gapbs"}
+        pairs = [(row["graph"], median_of(row), theirs.get(row["graph"])) for row in ours]
+        yield from compared(f"{count} threads: auto / gapbs", pairs)
 
 
-# -- One GPU -------------------------------------------------------------------------------------------------
-
-
-def gpu(given):
-    """Every method on one GPU."""
-    for name in given.graphs:
-        graph, made = timed(lambda: families.graph(name, "cuda"))  # noqa: B023
-        graph, built = timed(lambda: graph.prepare("components"))  # noqa: B023
-        edges = (graph.n_vertices, graph.sources, graph.targets, True)
-        build = device_ms(partial(rows_from_edges, *edges), 3)["median"]
-        _, judged = timed(lambda: (symmetric_csr(graph), select_method(graph)))  # noqa: B023
-        facts = {"graph": name, "floor_ms": FLOORS.get(name), "generate_s": made, "rows_s": built}
-        facts |= {"judge_s": judged, "coo_to_csr_g_per_s": len(graph.neighbours) / build / 1e6}
-        expected = run("rem", graph)
-        for method in TIMED:
-            if method not in ON_CORES:
-                yield facts | gpu_row(method, graph, expected, facts["floor_ms"])
-
-
-def gpu_row(method, graph, expected, floor):
-    """Figures of a method: the first call, the kernels, and whole calls."""
-    labels, first = timed(partial(run, method, graph))
-    ms = device_ms(partial(run, method, graph))
-    calls = repeated(partial(ew.connected_components, graph, method=method), warm=0)
-    row = {"method": method, "auto": method == select_method(graph)}
-    row |= {"right": not primitives.count(labels != expected), "ms": ms, "call_ms": calls["median"]}
-    return row | {"x_floor": floor and ms["median"] / floor, "first_s": first}
-
-
-def beside_ecl(rows):
-    """How many times as fast as ECL-CC is ``auto``?"""
-    theirs = PEERS["ECL-CC"]
-    found = [
-        theirs[row["graph"]] / row["ms"]["median"] for row in rows if row["auto"] and row["graph"] in theirs
-    ]
-    yield f"ECL-CC / auto: {ratios(found)}"
+# -- GPUs --------------------------------------------------------------------------------------------------
 
 
 def edges(given):
@@ -191,9 +162,6 @@ def edges_row(n, ends):
     row["right"] = all(not primitives.count(run(method, graph) != expected) for method in FOR_LISTS)
     row["ms"] = {method: device_ms(partial(run, method, graph)) for method in FOR_LISTS}
     return row | {"call_ms": {state: ms_of(times[1:]) for state, times in calls.items()}}
-
-
-# -- Several GPUs --------------------------------------------------------------------------------------------
 
 
 def copies(scale, count):
@@ -283,7 +251,6 @@ PARTS = {
         rounds=10,
         peers=False,
     ),
-    "gpu": part("components-gpu", gpu, key=("graph", "method"), summary=beside_ecl, graphs=[*FLOORS]),
     "edges": part("components-gpu-edges", edges, key=("graph", "order"), graphs=LISTS),
     "several": part(
         "several-gpu",

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import ROOT, main, part, process, ratios
+from harness import ROOT, compared, main, part, process
 
 #: Commands by name, on files of the folder in which they run.
 COMMANDS = {
@@ -159,9 +159,12 @@ def summary(rows):
     for turn in ("first", "second"):
         seconds = sum(row[turn]["seconds"] for row in rows)
         compiled = [spent for row in rows for _, spent in row[turn]["kernels"]]
-        old = [row[turn]["cpu_s"] / row[f"old_{turn}"]["cpu_s"] for row in rows if "old_first" in row]
-        if old:
-            yield f"{turn}: new / old seconds of the processor, {ratios(old)}"
+        both = [
+            (row["command"], row[turn]["cpu_s"], row[f"old_{turn}"]["cpu_s"])
+            for row in rows
+            if "old_first" in row
+        ]
+        yield from compared(f"{turn}: new / old seconds of the processor", both)
         yield f"{turn}: {seconds:.1f} s, {len(compiled)} kernels in {sum(compiled):.1f} s"
 
 

@@ -19,7 +19,21 @@ from importlib.util import find_spec
 
 import families
 import numpy as np
-from harness import free, in_turn, main, ms_of, part, peers, ratios, repeated, seconds, spread, timed
+from harness import (
+    compared,
+    free,
+    groups,
+    in_turn,
+    main,
+    median_of,
+    ms_of,
+    part,
+    peers,
+    repeated,
+    seconds,
+    spread,
+    timed,
+)
 
 import edgewise as ew
 from edgewise.device import arrays, streams, threads
@@ -63,12 +77,10 @@ def gpu(given):
 
 
 def beside_ecl(rows):
-    """How many times as fast as ECL-MST is ours?"""
-    theirs = PEERS["ECL-MST"]
-    for form in ("rows", "edges"):
-        found = [row for row in rows if row["form"] == form and row["graph"] in theirs]
-        times = [theirs[row["graph"]] / row["ms"]["median"] for row in found]
-        yield f"{form}: ECL-MST / ours {ratios(times)}"
+    """Ratios of ours to ECL-MST."""
+    for form, mine in groups(rows, "form"):
+        pairs = [(row["graph"], median_of(row), PEERS["ECL-MST"].get(row["graph"])) for row in mine]
+        yield from compared(f"{form}: ours / ECL-MST", pairs)
 
 
 # -- CPU cores -----------------------------------------------------------------------------------------------
@@ -131,10 +143,11 @@ def of_networkit(graph, count):
 
 
 def beside_libraries(rows):
-    """How many times as fast as each library is ours?"""
-    for peer in ("igraph", "networkit", "rustworkx", "scipy"):
-        both = [(row["ms"][peer], row["ms"]["edgewise"]) for row in rows if peer in row["ms"]]
-        yield f"{peer} / ours {ratios([theirs['median'] / ours['median'] for theirs, ours in both])}"
+    """Ratios of ours to each library."""
+    for peer in LIBRARIES:
+        both = [(row["graph"], row["ms"]["edgewise"], row["ms"].get(peer.module)) for row in rows]
+        pairs = [(name, ours["median"], theirs["median"]) for name, ours, theirs in both if theirs]
+        yield from compared(f"ours / {peer.name}", pairs)
 
 
 # -- Billions of edges ---------------------------------------------------------------------------------------

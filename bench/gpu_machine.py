@@ -61,7 +61,6 @@ RACECHECK = "compute-sanitizer --tool racecheck --error-exitcode 9"
 CHECKED = {"gpu": ("components", "forest", "transactions", "partitions"), "simulator": ("strong", "cores")}
 JOBS = (
     Job("histories", "bench/transactions.py history --device cuda:0", 3),
-    Job("broken", "bench/transactions.py broken --device cuda:0", 1),
     Job("tests", f"{TESTS} gpu -n 8 tests", 9),
     Job("tests-simulated", f"{TESTS} simulator -n 8 tests", 9, under=ON_GPU),
     *(
@@ -70,7 +69,6 @@ JOBS = (
         for room in rooms
     ),
     Job("racecheck-transactions", f"{TESTS} gpu tests/transactions", 9, under=RACECHECK),
-    Job("components", "bench/components.py gpu", 2),
     Job("components-edges", "bench/components.py edges", 2),
     Job("choices", "bench/choices.py --device cuda --limit 400", 8),
     Job("paths", "bench/paths.py gpu", 4),
@@ -85,7 +83,7 @@ JOBS = (
         " --name transactional-forests-gpu",
         9,
     ),
-    Job("surface", "bench/surface.py sizes --device cuda --sizes 16 17 18 19 20", 5),
+    Job("surface", "bench/surface.py --device cuda --sizes 16 17 18 19 20", 5),
     Job("first-use", "bench/first_use.py --device cuda", 3),
     Job("tiles", "bench/all_pairs.py tiles", 3),
     Job("streams", "bench/streams.py gpu", 3),
@@ -93,7 +91,13 @@ JOBS = (
     Job("forest-several", "bench/forest.py several", 4, 2),
     Job("all-pairs-several", "bench/all_pairs.py several", 3, 2),
     Job("partitions-cores", "bench/partitions.py large", 9, 0),
-    Job("scaling", "bench/surface.py threads --sizes 20 --limit 400", 8, 0),
+    Job(
+        "scaling",
+        "bench/surface.py --sizes 20 --orders natural --sources hub --threads 1 4 16 --limit 400"
+        " --name scaling-cpu",
+        8,
+        0,
+    ),
     Job("choices-cores", "bench/choices.py --threads 2 16 --limit 400", 8, 0),
     Job("transactions-cores", "bench/transactions.py tables", 5, 0),
     Job("histories-cores", "bench/transactions.py history --seconds 120", 3, 0),

@@ -292,12 +292,37 @@ def equal_to(expected):
     return check
 
 
-def ratios(found):
-    """Ratios in words: their geometric mean, least and largest."""
+def compared(title, pairs, limit=1.0, beyond=0.0):
+    """Lines about ratios of two times, given as (name, ours, theirs), and those above a limit.
+
+    A difference of up to ``beyond`` is not counted as above.
+    """
+    found = [(ours / theirs, ours - theirs, name) for name, ours, theirs in pairs if ours and theirs]
     if not found:
-        return "none"
-    mean = statistics.geometric_mean(found)
-    return f"geometric mean {mean:.2f}, least {min(found):.2f}, largest {max(found):.2f} of {len(found)}"
+        return
+    every = [ratio for ratio, *_ in found]
+    over = sorted((one for one in found if one[0] > limit and one[1] > beyond), reverse=True)
+    mean = f"geometric mean {statistics.geometric_mean(every):.2f}, {min(every):.2f} to {max(every):.2f}"
+    yield f"{title}: {mean} of {len(every)}, above {limit}: {len(over)}"
+    yield from (f"    {ratio:.2f}  {name}" for ratio, _, name in over)
+
+
+def median_of(row, column="ms"):
+    """The median of a column, or None."""
+    return row[column]["median"] if column in row else None
+
+
+def plural(count, word):
+    """A number of things."""
+    return f"{count} {word}" + "s" * (count > 1)
+
+
+def groups(rows, *keys):
+    """Pairs of the values of some columns, and of the rows that have them."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return [(values if len(keys) > 1 else values[0], rows) for values, rows in found.items()]
 
 
 # -- Processes -----------------------------------------------------------------------------------------------

@@ -7,14 +7,12 @@ The file has two columns of 17-character ids and one of scores, written by pyarr
 program runs in a process of its own, in turn with the others, and writes a Parquet file with columns ``id``
 and ``component``.  Seconds are of the whole process, from its start to its end, imports included; memory is
 its largest resident set.  All partitions are compared with the first one.  The kernels of edgewise are on
-disk before the clock starts; what a first run after installing adds is measured apart.
+disk before the clock starts.
 """
 
-import json
 import os
 import sys
 import tempfile
-import time
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -27,48 +25,40 @@ from harness import main, part, process, spread
 LEFT, RIGHT = "left_id", "right_id"
 
 
-def edgewise(source, target, stage):
+def edgewise(source, target):
     command = [sys.executable, "-m", "edgewise", "components", source, "-o", target, "--json"]
     os.execv(sys.executable, [*command, "--source", LEFT, "--target", RIGHT, "--device", "cpu"])
 
 
-def pandas_scipy(source, target, stage):
+def pandas_scipy(source, target):
     import pandas as pd
     import scipy.sparse as sparse
     from scipy.sparse.csgraph import connected_components
 
-    stage("import")
     pairs = pd.read_parquet(source, columns=[LEFT, RIGHT])
     count = len(pairs)
-    stage("read")
     codes, ids = pd.factorize(pd.concat([pairs[LEFT], pairs[RIGHT]], ignore_index=True))
     del pairs
-    stage("ids")
     ends = codes[:count].astype(np.int32), codes[count:].astype(np.int32)
     del codes
     shape = len(ids), len(ids)
     graph = sparse.coo_array((np.ones(count, np.int8), ends), shape=shape).tocsr()
     del ends
     _, labels = connected_components(graph, directed=False)
-    stage("components")
     pd.DataFrame({"id": ids, "component": labels}).to_parquet(target, index=False)
-    stage("write")
 
 
-def polars_networkit(source, target, stage):
+def polars_networkit(source, target):
     import networkit
     import polars as pl
 
-    stage("import")
     pairs = pl.read_parquet(source, columns=[LEFT, RIGHT])
-    stage("read")
     ids = pl.concat([pairs[LEFT], pairs[RIGHT]]).unique().to_frame("id").with_row_index("number")
     numbered = [
         pairs.select(side).join(ids, left_on=side, right_on="id", how="left", maintain_order="left")["number"]
         for side in (LEFT, RIGHT)
     ]
     del pairs
-    stage("ids")
     networkit.setNumberOfThreads(int(os.environ["OMP_NUM_THREADS"]))
     ends = tuple(numbers.to_numpy().astype(np.int64) for numbers in numbered)
     del numbered
@@ -77,20 +67,16 @@ def polars_networkit(source, target, stage):
     components = networkit.components.ConnectedComponents(graph)
     components.run()
     labels = np.asarray(components.getPartition().getVector())
-    stage("components")
     pl.DataFrame({"id": ids["id"], "component": labels}).write_parquet(target)
-    stage("write")
 
 
-def pyarrow_igraph(source, target, stage):
+def pyarrow_igraph(source, target):
     import igraph
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    stage("import")
     pairs = parquet.read_table(source, columns=[LEFT, RIGHT])
     count = len(pairs)
-    stage("read")
     column = pa.chunked_array(pairs[LEFT].chunks + pairs[RIGHT].chunks)
     del pairs
     encoded = column.dictionary_encode()
@@ -98,14 +84,11 @@ def pyarrow_igraph(source, target, stage):
     ids = encoded.chunk(0).dictionary
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
     del encoded
-    stage("ids")
     edges = np.column_stack([codes[:count], codes[count:]])
     del codes
     graph = igraph.Graph(n=len(ids), edges=edges)
     labels = np.array(graph.connected_components("weak").membership, np.int32)
-    stage("components")
     parquet.write_table(pa.table({"id": ids, "component": labels}), target)
-    stage("write")
 
 
 #: Programs by name, each with the modules that it needs.
@@ -117,26 +100,11 @@ PROGRAMS = {
 }
 
 
-def child(name, source, target):
-    """Run one program and print the seconds of its stages."""
-    seconds, last = {}, time.perf_counter()
-
-    def stage(name):
-        nonlocal last
-        now = time.perf_counter()
-        seconds[name], last = now - last, now
-
-    PROGRAMS[name][0](source, target, stage)
-    print(json.dumps({"seconds": seconds}))
-
-
-def run(name, source, target, threads, **environment):
-    """What a program takes in a process of its own, with its stages."""
+def run(name, source, target, threads):
+    """What a program takes in a process of its own."""
     names = "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"
-    environment |= dict.fromkeys(names, str(threads))
-    found = process([sys.executable, __file__, "--child", name, source, target], **environment)
-    stages = json.loads(found.pop("output").splitlines()[-1])["seconds"]
-    return found | {"stages": {name: value for name, value in stages.items() if name != "total"}}
+    environment = dict.fromkeys(names, str(threads))
+    return process([sys.executable, __file__, "--child", name, source, target], **environment)
 
 
 def compare(path, expected):
@@ -194,29 +162,13 @@ def rows(given):
                 runs[name].append(run(name, source, target, given.threads))
                 if number == 0:
                     counts = apart(compare, target, folder / "expected.npz")
-        given.facts |= {"pairs": given.pairs, "threads": given.threads, "first_use": first_use(folder, given)}
+        given.facts |= {"pairs": given.pairs, "threads": given.threads}
         given.facts |= dict(zip(("ids", "components"), counts))
     given.facts["peer_versions"] = {name: version(name) for name in ("pandas", "polars") if find_spec(name)}
     for name, found in runs.items():
         row = {"program": name, "mb": max(one["mb"] for one in found)}
         row |= {"seconds": spread([one["seconds"] for one in found])}
-        row |= {"cpu_seconds": spread([one["cpu"] for one in found])}
-        stages = found[0]["stages"]
-        yield row | {"stages": {stage: min(one["stages"][stage] for one in found) for stage in stages}}
-
-
-def first_use(folder, given):
-    """Seconds of CPU that compiling adds to a first run, on a small file."""
-    small, target = folder / "small.parquet", folder / "small-out.parquet"
-    apart(make, small, 20_000)
-    where = {"EDGEWISE_CACHE_DIR": str(folder / "kernels")}
-    first, second = (run("edgewise", small, target, given.threads, **where) for _ in range(2))
-    compiling = first["cpu"] - second["cpu"]
-    return {
-        "compiling_cpu_s": compiling,
-        "second_run_s": second["seconds"],
-        "second_run_cpu_s": second["cpu"],
-    }
+        yield row | {"cpu_seconds": spread([one["cpu"] for one in found])}
 
 
 def beside_peers(rows):
@@ -232,6 +184,6 @@ PART = part("pairs-cpu", rows, summary=beside_peers, pairs=10_000_000, runs=3, t
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        child(*sys.argv[2:])
+        PROGRAMS[sys.argv[2]][0](*sys.argv[3:])
     else:
         main(__doc__, PART)

@@ -24,7 +24,20 @@ from pathlib import Path
 import families
 import numpy as np
 import peer_programs
-from harness import ROOT, device_ms, equal_to, in_turn, main, ms_of, part, peers, ratios, repeated, timed
+from harness import (
+    ROOT,
+    compared,
+    device_ms,
+    equal_to,
+    groups,
+    in_turn,
+    main,
+    ms_of,
+    part,
+    peers,
+    repeated,
+    timed,
+)
 
 import edgewise as ew
 from edgewise.device import threads
@@ -146,11 +159,11 @@ def file_of(graph, folder, suffix):
 
 def beside_gapbs(rows):
     """Ratios of `auto` to GAP's program."""
-    for count in sorted({row["threads"] for row in rows}):
-        found = [row for row in rows if row["method"] == "auto" and row["threads"] == count and row["ratio"]]
-        without = [row["ratio"] for row in found if row["graph"] != "comps2M"]
-        yield f"{count} threads: auto / gapbs {ratios([row['ratio'] for row in found])}"
-        yield f"    without comps2M {ratios(without)}"
+    for count, mine in groups(rows, "threads"):
+        auto = [row for row in mine if row["method"] == "auto"]
+        yield from compared(
+            f"{count} threads: auto / gapbs", [(row["graph"], row["ratio"], 1) for row in auto]
+        )
 
 
 # -- One GPU -------------------------------------------------------------------------------------------------

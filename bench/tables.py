@@ -16,7 +16,7 @@ from statistics import geometric_mean
 import harness
 import partitions
 from charts import Panel, dots
-from harness import ROOT, peers
+from harness import ROOT, groups, peers, plural
 
 #: Names of the results that were read, so that a table can say where its figures are from.
 USED: list[str] = []
@@ -61,14 +61,6 @@ def unique(rows, key):
     return list(dict.fromkeys(row[key] for row in rows))
 
 
-def groups(rows, *keys):
-    """Pairs of the values of some columns, and of the rows that have them."""
-    found = {}
-    for row in rows:
-        found.setdefault(tuple(row[key] for key in keys), []).append(row)
-    return [(values if len(keys) > 1 else values[0], rows) for values, rows in found.items()]
-
-
 def by(rows, key):
     """Rows by the value of a column, which all differ."""
     return {row[key]: row for row in rows}
@@ -110,11 +102,6 @@ def three(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def plural(count, word):
-    """A number of things."""
-    return f"{count} {word}" + "s" * (count > 1)
-
-
 def least_of(rows):
     """The row of the least median."""
     return min(rows, key=lambda row: row["ms"]["median"])
@@ -143,13 +130,13 @@ def components_cpu():
         for count in sorted(unique(rows, "threads")):
             found = by(pick(rows, threads=count), "method")
             auto, gapbs = next(row for row in found.values() if row["auto"]), found["gapbs"]
-            cells = [graph, count, auto["method"], bold(median_of(auto)), median_of(gapbs)]
+            cells = [graph, count, auto["method"], bold(cell_of(auto)), cell_of(gapbs)]
             ratio = auto["ms"]["median"] / gapbs["ms"]["median"]
-            body.append([*cells, f"{ratio:.2f}", *(median_of(found.get(peer)) for peer in others)])
+            body.append([*cells, f"{ratio:.2f}", *(cell_of(found.get(peer)) for peer in others)])
     return table(["graph", "threads", "method", "`auto`", "GAPBS", "ratio", *others], body)
 
 
-def median_of(row):
+def cell_of(row):
     """Milliseconds of a row, if there is one."""
     return f"{row['ms']['median']:.1f}" if row else ""
 
@@ -479,7 +466,7 @@ def overview():
     body = [["10 M pairs of strings, from file to file, two cores", *cells]]
     named = by(rows_of("components-cpu", threads=2, graph="rmat20"), "method")
     auto = next(row for row in named.values() if row["auto"])
-    cells = [bold(f"{median_of(auto)} ms"), f"{median_of(named['gapbs'])} ms (GAP)"]
+    cells = [bold(f"{cell_of(auto)} ms"), f"{cell_of(named['gapbs'])} ms (GAP)"]
     body.append(["components of R-MAT, 2<sup>20</sup> vertices, two cores", *cells])
     for problem, graph, name in (
         ("bfs", "rmat22", "breadth-first search of R-MAT, 2<sup>22</sup> vertices, H200"),

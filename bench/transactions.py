@@ -2,31 +2,27 @@
 
     python bench/transactions.py tables --device cuda:0 [--size paper] [--only protocols retries] [--runs 3]
     python bench/transactions.py history --commits 10000000 [--protocols tl2 block] [--seconds 60]
-    python bench/transactions.py broken --device cuda:0
 
 ``tables`` writes ``transactions-gpu.json`` or ``transactions-cpu.json``.  ``history`` runs every workload of
 :mod:`edgewise.transactions.workloads` on a few words, on 64 words and on 200,000 words, until there are as
-many commits as asked for, and checks every history in a thread of its own; a violation ends it.  ``broken``
-runs the protocols that the tests have broken on purpose, until each has been caught.
+many commits as asked for, and checks every history in a thread of its own; a violation ends it.
 """
 
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from harness import ROOT, main, part, write
+from harness import main, part, write
 
 from edgewise import experiments
 from edgewise.device import threads
-from edgewise.errors import VerificationError
 from edgewise.transactions import PROTOCOLS
-from edgewise.transactions.workloads import WORKLOADS, run_checked, run_recorded
+from edgewise.transactions.workloads import WORKLOADS, run_recorded
 
 #: Words, transactions of a run, and the same by a protocol that has a round for each conflict.
 HOT, WARM, COLD = (1, 20_000, 1000), (64, 100_000, 2000), (200_000, 400_000, 400_000)
-#: Histories that wait to be checked at the same time, and seeds of a broken protocol.
-WAITING, SEEDS = 24, 30
+#: Histories that wait to be checked at the same time.
+WAITING = 24
 
 
 def tables(given):
@@ -77,23 +73,6 @@ def checked(protocol, given, pool):
     return facts | {"seconds": time.perf_counter() - begun, "runs": runs}
 
 
-def broken(given):
-    """Protocols that are broken on purpose, each run until it is caught."""
-    given.facts["threads"] = threads.count()
-    sys.path.insert(0, str(ROOT))
-    from tests.transactions.broken import BROKEN
-
-    for name, (protocol, workload) in BROKEN.items():
-        message, seed = None, 0
-        while message is None and seed < SEEDS:
-            try:
-                run_checked(workload, protocol, n_words=2, count=20_000, device=given.device, seed=seed)
-            except VerificationError as error:
-                message = str(error)
-            seed += 1
-        yield {"protocol": name, "workload": workload, "runs": seed, "caught": message}
-
-
 PARTS = {
     "tables": part("transactions-{place}", tables, device="cpu", size="", only=str, without=str, runs=0),
     "history": part(
@@ -106,7 +85,6 @@ PARTS = {
         protocols=[*PROTOCOLS],
         checkers=8,
     ),
-    "broken": part("broken-protocols-{place}", broken, key=("protocol",), device="cpu"),
 }
 
 if __name__ == "__main__":
