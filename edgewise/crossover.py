@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-#: Pairs of runs on a size, at least and at most.
-LEAST_PAIRS, MOST_PAIRS = 7, 25
+#: Pairs of runs on a size, at least.
+LEAST_PAIRS = 7
+#: Pairs of runs on a size, at most.
+MOST_PAIRS = 25
 #: What a limit has to gain to be moved.
 LEAST_GAIN = 0.1
 #: Largest ratio of the quartiles of the ratios that is no sign of a busy machine.

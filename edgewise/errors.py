@@ -13,9 +13,16 @@ from typing import Any
 
 from edgewise.printable import printable
 
-_START, _VALUE, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # noncharacters: no text of a user has them
-#: Words that no name of a file or folder is as long as, and as much of them as is shown.
-_LONG_WORD, _SHOWN = re.compile(r"[^\s/]{257,}"), 60
+#: Noncharacter before the name of an argument in a message; no text of a user has noncharacters.
+_START = "\ufdd0"
+#: Noncharacter between the name of an argument and its value.
+_VALUE = "\ufdd1"
+#: Noncharacter after the value of an argument.
+_END = "\ufdd2"
+#: A word that is longer than any name of a file or folder.
+_LONG_WORD = re.compile(r"[^\s/]{257,}")
+#: Characters of such a word that are shown.
+_SHOWN = 60
 #: Packages whose lines are not those of a caller.
 _BETWEEN = ("edgewise", "contextlib", "networkx", "sklearn")
 _ARGUMENT = re.compile(f"{_START}(.*?){_VALUE}(.*?){_END}", re.DOTALL)

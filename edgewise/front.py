@@ -26,8 +26,10 @@ R = TypeVar("R")
 
 #: Called with the work that is done, and all of it (``None`` if that is not known).
 Progress = Callable[[float, float | None], Any]
-#: Seconds between two states of a bar, and its width in characters.
-PAUSE, WIDTH = 0.1, 24
+#: Seconds between two states of a bar.
+PAUSE = 0.1
+#: Width of a bar in characters.
+WIDTH = 24
 
 
 class CallOptions(TypedDict, total=False):

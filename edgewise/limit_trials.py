@@ -38,14 +38,20 @@ from edgewise.partitions import partition
 from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.sssp import shortest_paths
 
-#: Vertices of graphs whose sizes are ratios: of lists for CPU cores and for a GPU, and of all pairs.
-LIST_VERTICES, GPU_VERTICES, PAIR_VERTICES = 1 << 18, 1 << 21, 400
+#: Vertices of lists for CPU cores, in trials whose size is a ratio.
+LIST_VERTICES = 1 << 18
+#: Vertices of lists for a GPU, in trials whose size is a ratio.
+GPU_VERTICES = 1 << 21
+#: Vertices of graphs for all pairs, in trials whose size is a ratio.
+PAIR_VERTICES = 400
 #: Vertices and entries of the graph for several numbers of threads.
 ENTRIES = 1 << 20
 #: Largest weight.
 HEAVIEST = 255
-#: Seconds for which other programs are watched, and the percentage of all processors that they may use.
-SLEEP, MOST_BUSY = 0.2, 10
+#: Seconds for which other programs are watched.
+SLEEP = 0.2
+#: Percentage of all processors that other programs may use.
+MOST_BUSY = 10
 #: Why a measurement counts for nothing.
 BUSY = "not reliable: the machine is busy"
 

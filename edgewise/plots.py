@@ -13,12 +13,19 @@ from edgewise.printable import printable
 if TYPE_CHECKING:
     from edgewise.experiments.report import Figure
 
-_INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
+#: Colour of text, and of edges between parts of a graph.
+_INK = "#33373d"
+#: Colour of bars.
+_BARS = "#2f6db3"
+#: Colour of grid lines.
+_GRID = "#d9dce1"
 #: Curves differ in colour first, then in dashes.
 _COLOURS = ("#2f6db3", "#d1495b", "#3c8d5a", "#e0a030", "#7a5195", "#4fb0c6", "#8c6d46", "#6b6f76")
 _DASHES = ("-", "--", ":")
-#: Largest number of spans that double, more of which grow by a factor of 10, and of intervals of equal width.
-MAX_SPANS, MAX_BINS = 15, 60
+#: Largest number of spans that double; more of them grow by a factor of 10.
+MAX_SPANS = 15
+#: Largest number of intervals of equal width.
+MAX_BINS = 60
 #: Range of the values of curves from which on their axis is logarithmic.
 WIDE = 20
 #: Largest number of vertices, or of clusters of a larger graph, that a dendrogram has at the bottom.

@@ -7,8 +7,10 @@ are written to a file or a pipe are never changed.
 
 from typing import Any
 
-#: Rows of a table in a notebook, and characters of a value there.
-SHOWN_ROWS, SHOWN_CHARACTERS = 8, 60
+#: Rows of a table that a notebook shows.
+SHOWN_ROWS = 8
+#: Characters of a value that a notebook shows.
+SHOWN_CHARACTERS = 60
 #: Blanks that ``str.isprintable`` does not count as printable; names in Japanese have the last one.
 _BLANKS = frozenset("\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))))
 

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from subprocess import Popen
 
-#: Seconds that a process which is to end may take, and between two looks at it.
-PATIENCE, PAUSE = 1.0, 0.002
+#: Seconds that a process which is to end may take.
+PATIENCE = 1.0
+#: Seconds between two looks at such a process.
+PAUSE = 0.002
 #: How often it is tried to remove what there is.
 TRIES = 3
 

@@ -23,8 +23,10 @@ from edgewise import unfinished
 from edgewise.errors import EdgewiseError
 from edgewise.printable import printable
 
-#: Seconds that the main thread has to end the command, and between two looks at what the threads do.
-PATIENCE, SOON = 0.5, 0.02
+#: Seconds that the main thread has to end the command.
+PATIENCE = 0.5
+#: Seconds between two looks at what the threads do.
+SOON = 0.02
 COMPILERS = "numba", "llvmlite"
 #: The page that writes messages; an interrupt between a message and the note of it would write it twice.
 MESSAGES = "edgewise.command.standard"

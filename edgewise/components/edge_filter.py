@@ -43,13 +43,22 @@ from edgewise.device.warps import (
 from edgewise.primitives.quads import are_aligned, read_four
 from edgewise.primitives.vote import LABEL, VOTERS, vote
 
-#: Bits of a word (uint32), words of the filter, and vertices from which it has a bit for several of them.
-WORD_BITS, FILTER_WORDS = 32, 1 << 13
+#: Bits of a word (uint32).
+WORD_BITS = 32
+#: Words of the filter.
+FILTER_WORDS = 1 << 13
+#: Bits of the filter; where there are more vertices, it has a bit for several of them.
 MANY = WORD_BITS * FILTER_WORDS
-#: Threads of a block and its blocks on a multiprocessor.
-THREADS, BLOCKS = 512, 4
-#: Places for each thread in the queue of its warp, words of one, and vertices whose numbers fit into a word.
-PLACES, ENDS, LARGEST = 3, 2, 1 << WORD_BITS
+#: Threads of a block.
+THREADS = 512
+#: Blocks on a multiprocessor, at most.
+BLOCKS = 4
+#: Places for each thread in the queue of its warp.
+PLACES = 3
+#: Words of a place, one for each end of an edge.
+ENDS = 2
+#: Largest number of vertices whose numbers fit into a word.
+LARGEST = 1 << WORD_BITS
 
 
 #: The sample: what is done with how many edges for each vertex.

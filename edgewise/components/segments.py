@@ -29,10 +29,14 @@ from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
 from edgewise.workers import WorkQueue
 
-#: Edges of a segment, and buffers on the device: one is copied, one is joined, one is between the two.
-SEGMENT_EDGES, BUFFERS = 1 << 23, 3
-#: Threads that fill page-locked buffers, and the values that one of them copies at a time.
-MAX_STAGING_THREADS, STAGING_BLOCK = 16, 1 << 20
+#: Edges of a segment.
+SEGMENT_EDGES = 1 << 23
+#: Buffers on the device: one is copied, one is joined, one is between the two.
+BUFFERS = 3
+#: Threads that fill page-locked buffers, at most.
+MAX_STAGING_THREADS = 16
+#: Values that one of these threads copies at a time.
+STAGING_BLOCK = 1 << 20
 #: Edges of the smallest segment that is tried where memory is scarce.
 MIN_SEGMENT_EDGES = 1 << 16
 #: Share of the free memory of a device that may be taken.

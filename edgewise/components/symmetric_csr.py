@@ -25,8 +25,10 @@ LONGEST = 1 << 62
 MAX_ROW = 64
 #: Blocks that go through a list of long rows: about as many as run at once on a large GPU.
 BLOCKS = 1024
-#: Entries of the longest row that a thread reads, and that a warp reads, where rows are sorted into bins.
-MAX_THREAD_ROW, MAX_WARP_ROW = 32, 1024
+#: Entries of the longest row that a thread reads, where rows are sorted into bins.
+MAX_THREAD_ROW = 32
+#: Entries of the longest row that a warp reads, where rows are sorted into bins.
+MAX_WARP_ROW = 1024
 #: A bin with fewer rows than this share of those in wider bins is joined to the next wider bin.
 NEARLY_EMPTY = 1 / 16
 

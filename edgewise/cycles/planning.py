@@ -36,10 +36,12 @@ from edgewise.errors import GraphError, OptionError, argument
 from edgewise.primitives import count
 from edgewise.primitives.counting_sort import counting_order
 
-#: Operations a second of one CPU thread, and of a GPU: what methods' estimates count, mostly reads that miss
-#: the caches.  An H200 does 5e9 wedges a second of com-DBLP by tables, and 1.7e9 of an R-MAT graph of 2**20
-#: vertices; 2e9 is nearer to what large graphs get.
-THREAD_SPEED, GPU_SPEED = 6e7, 2e9
+#: Operations a second of one CPU thread; operations are what methods' estimates count, mostly reads that miss
+#: the caches.
+THREAD_SPEED = 6e7
+#: Operations a second of a GPU.  An H200 does 5e9 wedges a second of com-DBLP by tables, and 1.7e9 of an
+#: R-MAT graph of 2**20 vertices; 2e9 is nearer to what large graphs get.
+GPU_SPEED = 2e9
 #: Seconds of estimated work that are refused unless forced.
 MAX_SECONDS = 24 * 3600.0
 #: Names and seconds of the units in which an estimate is given.
@@ -48,9 +50,12 @@ UNITS = (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes"
 FINITE = 1e290
 #: A count has fewer bits than this, so that twice of it is an int64.
 COUNT_BITS = 62
-#: Work is sorted by the upper bits of a float64, which have 16 levels for each power of two, from 2**60 down
-#: to 2**-4.
-LEVEL_SHIFT, HEAVIEST_LEVEL, N_LEVELS = 48, (1023 + 60) << 4, 1024
+#: Bits of a float64 below those that work is sorted by, which have 16 levels for each power of two.
+LEVEL_SHIFT = 48
+#: Level of work of 2**60 operations, the heaviest that is told apart.
+HEAVIEST_LEVEL = (1023 + 60) << 4
+#: Number of levels, from 2**60 operations down to 2**-4.
+N_LEVELS = 1024
 #: Factor that allows for the rounding errors of sums of positive floats, however long.
 ROUNDING = 1 + 1e-6
 #: Seconds, estimated, from which a count is long enough to be interrupted.

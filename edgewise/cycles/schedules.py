@@ -45,8 +45,12 @@ from edgewise.workers.queue import LoadQueue, WorkQueue
 
 #: Seconds a run of ``auto`` should take at least: long enough to hide the launch of a kernel.
 RUN_SECONDS = 0.002
-#: Seconds between two reports of progress of a single device, and of each of several; runs in all at most.
-RUN_OF_ONE, RUN_OF_SEVERAL, RUNS = 0.25, 1.0, 100_000
+#: Seconds between two reports of progress of a single device.
+RUN_OF_ONE = 0.25
+#: Seconds between two reports of progress of each of several devices.
+RUN_OF_SEVERAL = 1.0
+#: Runs in all, at most.
+RUNS = 100_000
 #: Chunks of the schedule ``queue`` that a GPU takes at once.
 CHUNKS_OF_GPU = 8
 #: Runs that are queued on a GPU beside the one in progress, so that it never waits for the host.

@@ -7,12 +7,18 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import VerificationError
 
-#: Vertices that are counted again, and those among them that are said to be on no cycle.
-SAMPLE, OF_NONE = 32, 8
+#: Vertices that are counted again.
+SAMPLE = 32
+#: Those among these vertices that are said to be on no cycle.
+OF_NONE = 8
 #: The longest cycles for which there is a formula.
 BY_FORMULA = 6
-#: Entries of rows that a formula may read for a vertex; steps of a search for one, and for all of them.
-ENTRIES, STEPS, ALL_STEPS = 2e7, 2e5, 2e6
+#: Entries of rows that a formula may read for a vertex.
+ENTRIES = 2e7
+#: Steps that a search may take for a vertex.
+STEPS = 2e5
+#: Steps that the searches for all vertices may take together.
+ALL_STEPS = 2e6
 
 
 def count_by_hand(n, sources, targets, length):

@@ -26,10 +26,16 @@ from edgewise.transactions import PROTOCOLS, TransactionalMemory, read, write
 #: Accounts of the cold, warm and hot cases, and transfers of each.
 ACCOUNTS = {"cold": 10_000_000, "warm": 100_000, "hot": 1_000}
 TRANSFERS = {"cold": 4_000_000, "warm": 4_000_000, "hot": 400_000}
-#: Protocols whose retries are measured, and how often they look at a word; slots as a part of the default.
-RETRIED, PATIENCE, SLOTS = ("wound-wait", "tl2"), (0, 32, 1000), (1, 8, 64)
-#: Money of an account, and what is moved.
-BALANCE, AMOUNT = 1000, 3
+#: Protocols whose retries are measured.
+RETRIED = ("wound-wait", "tl2")
+#: Looks at a word before an attempt fails.
+PATIENCE = (0, 32, 1000)
+#: Numbers by which the default number of slots is divided.
+SLOTS = (1, 8, 64)
+#: Money of an account at first.
+BALANCE = 1000
+#: Money that a transfer moves.
+AMOUNT = 3
 #: Looks at a lock before a thread gives up.
 LOOKS = 10_000_000
 #: Memory transfers of a transfer between two accounts.

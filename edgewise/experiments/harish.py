@@ -37,8 +37,14 @@ DEGREES = {
     "small": (5000, (6, 12, 25, 50)),
     "tiny": (100, (6, 12)),
 }
-LIGHTEST, HEAVIEST = 1, 10
-MEAN_DEGREE, HUB_DEGREE = 6.5, 1000
+#: Least weight of an edge.
+LIGHTEST = 1
+#: Largest weight of an edge.
+HEAVIEST = 10
+#: Mean degree of random graphs, in edges per vertex.
+MEAN_DEGREE = 6.5
+#: Degree of the hubs of scale-free graphs, in edges, at most.
+HUB_DEGREE = 1000
 #: A run that is expected to take longer, judged by the one before it, is skipped.
 MAX_MS = 30_000
 

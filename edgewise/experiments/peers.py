@@ -16,8 +16,10 @@ import numpy as np
 
 __all__ = ["PEERS", "Peer", "installed"]
 
-#: Most edges for libraries whose graphs are Python objects, and for those that are built edge by edge.
-PYTHON_OBJECTS, EDGE_BY_EDGE = 1 << 20, 1 << 23
+#: Most edges for libraries whose graphs are Python objects.
+PYTHON_OBJECTS = 1 << 20
+#: Most edges for libraries whose graphs are built edge by edge.
+EDGE_BY_EDGE = 1 << 23
 #: What SciPy's searches call a vertex without a path.
 INFINITY = np.inf
 

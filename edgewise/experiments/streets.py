@@ -15,8 +15,10 @@ from edgewise.generators.shuffle import order, shuffled
 from edgewise.graph import Graph
 from edgewise.primitives import exclusive_scan, histogram
 
-#: Fraction of grid edges that are left out, and number of bends of a street between two crossings.
-DROPPED, BENDS = 0.25, 5
+#: Fraction of grid edges that are left out.
+DROPPED = 0.25
+#: Number of bends of a street between two crossings.
+BENDS = 5
 
 
 def street(n, *, seed=0, device="cpu"):

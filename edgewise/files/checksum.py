@@ -15,8 +15,10 @@ from zlib import crc32
 
 from edgewise.device import threads
 
-#: Bytes of a piece, and of the part of it that is read at a time, which stays in the caches.
-PIECE, BUFFER = 1 << 23, 1 << 18
+#: Bytes of a piece.
+PIECE = 1 << 23
+#: Bytes of a piece that are read at a time, which stay in the caches.
+BUFFER = 1 << 18
 
 
 def of_bytes(parts: Iterable[Any]) -> str:

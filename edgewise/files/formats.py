@@ -89,8 +89,10 @@ FORMATS_WITH = {
 #: What is taken as the weights of a file by default, by format, where it has no name.
 WEIGHTS = dict.fromkeys(("mat", "mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv", "ncol", "ldbc"), "the third column")
-#: First bytes of an ``.npy`` file, and the ending of files of duplicates.
-NPY, DUPS = b"\x93NUMPY", ".dups"
+#: First bytes of an ``.npy`` file.
+NPY = b"\x93NUMPY"
+#: Ending of files of duplicates.
+DUPS = ".dups"
 #: First bytes of an ``.npz`` file.
 ZIP = b"PK\x03\x04"
 #: First bytes of binary formats.

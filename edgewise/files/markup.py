@@ -28,8 +28,10 @@ NUMBER_DIGITS = 4000
 NO_UTF8 = f"an id here is not UTF-8; name the encoding of the file, such as {argument('encoding', 'latin-1')}"
 #: Values of attributes without a byte of UTF-8, as ``surrogateescape`` decodes it.
 UNDECODED = re.compile("[\udc80-\udcff]")
-#: Types of GraphML's attributes that are no text.
-WHOLE, FRACTIONS = ("int", "long"), ("float", "double")
+#: Types of GraphML's attributes that are integers.
+WHOLE = ("int", "long")
+#: Types of GraphML's attributes that are floats.
+FRACTIONS = ("float", "double")
 
 
 def read_gml(source, options) -> Edges:

@@ -19,8 +19,10 @@ from edgewise.files.contents import check_room, matrix_edges, numbered_from_one
 from edgewise.files.streams import EXPANSION, FREE_BYTES, check_memory, one_line, reading
 from edgewise.ingest.matrices import entries_of, real
 
-#: The structure and its field that hold the matrix in files of the SuiteSparse Matrix Collection.
-STRUCTURE, MATRIX = "Problem", "A"
+#: Name of the structure that holds the matrix in files of the SuiteSparse Matrix Collection.
+STRUCTURE = "Problem"
+#: Name of the field of this structure that holds the matrix.
+MATRIX = "A"
 #: Bytes of the header, which ends with ``IM`` if the least byte of a number comes first.
 HEADER = 128
 #: Bytes of a tag, and what elements are padded to.

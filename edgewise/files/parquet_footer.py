@@ -24,10 +24,14 @@ TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, STRUCT = 1, 2, 3, (4, 5, 6),
 ALL_ROWS, ROW_GROUPS = 3, 4
 #: Fields of a row group.
 COLUMNS, ROWS, ORDINAL = 1, 3, 7
-#: Field of a chunk of a column, and the fields of its metadata.
-METADATA, PATH, SIZE, STATISTICS = 3, 3, 6, 12
-#: Fields of statistics with least and largest value, and the older ones, which are for signed integers alone.
-ENDS, OLD_ENDS = (6, 5), (2, 1)
+#: Field of a chunk of a column that has its metadata.
+METADATA = 3
+#: Fields of the metadata of a chunk.
+PATH, SIZE, STATISTICS = 3, 6, 12
+#: Fields of statistics with the least and the largest value.
+ENDS = (6, 5)
+#: Older fields with the least and the largest value, which are for signed integers alone.
+OLD_ENDS = (2, 1)
 #: Fields of a row group that are places in the file: its own, of a chunk, and of the metadata of a chunk.
 PLACES: set[tuple] = {(5,), *((COLUMNS, field) for field in (2, 4, 6))}
 PLACES |= {(COLUMNS, METADATA, field) for field in (9, 10, 11, 14)}

@@ -23,8 +23,10 @@ BY_ARROW = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs", "hdfs
 WEB = ("http", "https")
 #: Environment variables with the address of another server that speaks as S3 does, in order.
 ENDPOINTS = "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"
-#: Bytes that are copied at a time, and characters of a server's message that are shown.
-BLOCK, SHOWN = 1 << 24, 200
+#: Bytes that are copied at a time.
+BLOCK = 1 << 24
+#: Characters of a server's message that are shown.
+SHOWN = 200
 #: Seconds until a web server answers, and between two pieces of its answer.
 PATIENCE = {"sock_connect": 30, "sock_read": 300}
 #: Errors of this machine rather than of a server.

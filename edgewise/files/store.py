@@ -24,7 +24,10 @@ from edgewise.files import checksum
 from edgewise.files.atomic_write import atomic_folder, writing
 from edgewise.ownership import check_owner, of_another
 
-MANIFEST, VERSION = "manifest.json", 2
+#: Name of the file that says what a store holds.
+MANIFEST = "manifest.json"
+#: Version of the manifests that are written.
+VERSION = 2
 #: Version of the manifests that have no checksums.
 UNCHECKED = 1
 DAMAGED = "is damaged; convert the edges again, or remove it"

@@ -18,13 +18,19 @@ from edgewise.files.encodings import MARKS, Decoded, encoding_of
 #: First bytes of what each compressor writes.
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
-#: Number of bytes that are examined to detect the format, and the most where blanks or comments fill them.
-HEAD, WHOLE_HEAD = 1 << 16, 1 << 24
-#: Compressed content beyond so many bytes may be so many times as large as its file.
-FREE_BYTES, EXPANSION = 1 << 24, 200
+#: Bytes that are examined to detect the format.
+HEAD = 1 << 16
+#: Bytes that are examined at most, where blanks or comments fill the first ones.
+WHOLE_HEAD = 1 << 24
+#: Bytes that decompressed content may have, however small its file is.
+FREE_BYTES = 1 << 24
+#: Decompressed content beyond ``FREE_BYTES`` may be so many times as large as its file.
+EXPANSION = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Bytes for which the free memory is not looked up, and those that are decompressed into memory at a time.
-UNCHECKED_BYTES, BLOCK = 1 << 28, 1 << 24
+#: Bytes for which the free memory is not looked up.
+UNCHECKED_BYTES = 1 << 28
+#: Bytes that are decompressed into memory at a time.
+BLOCK = 1 << 24
 #: Characters of a wrong argument that are shown.
 SHOWN = 60
 #: Endings of files of binary records without a header: any first bytes, or none, are right.

@@ -28,8 +28,10 @@ from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 
 #: Options of reading with which tables are read row by row.
 STREAMED = ("source", "target", "weight", "where", "threshold", "score", "null", *TextStyle._fields)
-#: Bytes of text that show how long its rows are, and those of a row that is compressed.
-SAMPLE, ROW_BYTES = 1 << 20, 8
+#: Bytes of text that show how long its rows are.
+SAMPLE = 1 << 20
+#: Bytes of a row of compressed text, about.
+ROW_BYTES = 8
 
 
 def to_store(

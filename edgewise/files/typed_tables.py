@@ -28,15 +28,21 @@ from edgewise.files.streams import native, one_line
 from edgewise.ingest.arrow import arrow_array, checked
 from edgewise.ingest.frames import batches_of, schema_of
 
-#: Rows of a batch, and bytes of the buffer behind each Parquet column.
+#: Rows of a batch.
 BATCH_ROWS = 1 << 18
+#: Bytes of the buffer behind each Parquet column.
 BUFFER = 1 << 20
-#: Such batches that are one if their rows are short, and the bytes that it has then.
-TOGETHER, BATCH_BYTES = 4, 1 << 26
+#: Batches that are joined into one if their rows are short, at most.
+TOGETHER = 4
+#: Bytes of a joined batch, at most.
+BATCH_BYTES = 1 << 26
 #: Bytes of a value, unless the footer says that it has more.
 VALUE_BYTES = 8
-#: Integers and bytes of a record of duplicates, and records that are converted at a time.
-FIELDS, RECORD_BYTES = 4, 16
+#: Integers of a record of duplicates.
+FIELDS = 4
+#: Bytes of a record of duplicates.
+RECORD_BYTES = 16
+#: Records of duplicates that are converted at a time.
 BATCH_RECORDS = 1 << 18
 
 

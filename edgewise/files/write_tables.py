@@ -38,8 +38,10 @@ ROW_GROUP = 1 << 18
 ENCODERS = 16
 #: Bytes of a page of Parquet; smaller ones stay in the caches while they are encoded.
 PAGE = 1 << 17
-#: Rows that show whether the values of a column repeat, and how often they do on average if they do.
-SAMPLE, REPEATS = 1 << 14, 8
+#: Rows that show whether the values of a column repeat.
+SAMPLE = 1 << 14
+#: Rows of a sample for each distinct value from which on the values of a column repeat.
+REPEATS = 8
 
 
 def edge_tables(graph):

@@ -63,9 +63,12 @@ from edgewise.forest.trees import (
 
 __all__ = ["NO_FILTER", "SAMPLE", "Entries", "boruvka"]
 
-#: Edges for each vertex up to the limit of each phase but the last, also of graphs that are dense: of so many
-#: edges for each vertex.
-STAGES, STAGES_OF_DENSE, DENSE = (2.0,), (1.0, 3.0), 10
+#: Edges for each vertex up to the limit of each phase but the last.
+STAGES = (2.0,)
+#: Edges for each vertex up to the limit of each phase but the last, of graphs that are dense.
+STAGES_OF_DENSE = (1.0, 3.0)
+#: Edges for each vertex from which on a graph is dense.
+DENSE = 10
 #: Vertices that lower the labels of their trees before the others.
 FEW = 1024
 

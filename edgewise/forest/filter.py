@@ -42,12 +42,22 @@ from edgewise.forest.trees import offer, prefetch_offers, root_of
 from edgewise.primitives.rows import row_from, row_of
 from edgewise.primitives.vote import LABEL, VOTERS, vote
 
-#: Words of the sample; a share of the edges from which on nothing is filtered.
-SAMPLE, NO_FILTER = 2048, 0.7
-#: How far ahead of an edge the CPU starts to read the parents of its ends, and what was offered to them.
-PARENTS_AHEAD, OFFERS_AHEAD = 16, 8
-#: Entries of a tile on the CPU and on a GPU; groups for each thread of the CPU and each multiprocessor.
-CPU_TILE, TILE, CPU_GROUPS, GROUPS = 1 << 15, 1 << 10, 8, 64
+#: Words of the sample.
+SAMPLE = 2048
+#: Share of the edges from which on nothing is filtered.
+NO_FILTER = 0.7
+#: How many edges ahead the CPU starts to read the parents of the ends of an edge.
+PARENTS_AHEAD = 16
+#: How many edges ahead the CPU starts to read what was offered to these parents.
+OFFERS_AHEAD = 8
+#: Entries of a tile on the CPU.
+CPU_TILE = 1 << 15
+#: Entries of a tile on a GPU.
+TILE = 1 << 10
+#: Groups for each thread of the CPU.
+CPU_GROUPS = 8
+#: Groups for each multiprocessor of a GPU.
+GROUPS = 64
 
 
 class Entries(NamedTuple):

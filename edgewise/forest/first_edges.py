@@ -22,8 +22,10 @@ from edgewise.forest.order import LARGEST, POSITION_BITS, word_of
 from edgewise.forest.trees import NO_EDGE
 from edgewise.primitives.rows import row_from
 
-#: Mean length of rows from which on they are read by warps; the longest rows that threads and warps read.
-LONG_ON_AVERAGE, LONGEST = 12, {"thread": 64, "warp": 4096}
+#: Mean entries of a row from which on rows are read by warps.
+LONG_ON_AVERAGE = 12
+#: Entries of the longest rows that threads and warps read.
+LONGEST = {"thread": 64, "warp": 4096}
 #: Blocks that read the longest rows.
 BLOCKS = 1024
 

@@ -22,8 +22,12 @@ from edgewise.ingest.edges import row_numbers
 
 #: Words of the sample that divides the edges.
 SPLITTERS = 4096
-#: How far ahead edges are read, the parents of their ends, and the parents of these.
-EDGES_AHEAD, PARENTS_AHEAD, GRANDPARENTS_AHEAD = 32, 16, 6
+#: How many edges ahead an edge is read.
+EDGES_AHEAD = 32
+#: How many edges ahead the parents of the ends of an edge are read.
+PARENTS_AHEAD = 16
+#: How many edges ahead the parents of these parents are read.
+GRANDPARENTS_AHEAD = 6
 
 
 @compiled

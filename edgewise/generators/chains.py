@@ -28,15 +28,28 @@ if TYPE_CHECKING:
 
 #: Largest distance to an earlier vertex of the component.
 REACH = np.uint64(64)
-NONE, TWO = np.uint64(0), np.uint64(2)
+#: The number 0 as uint64: no steps, or no earlier vertex.
+NONE = np.uint64(0)
+#: The number 2 as uint64.
+TWO = np.uint64(2)
 #: Records for each pair, where not given: about 6 million of them occur in 10 million pairs.
 RECORDS = 0.64
 #: Scores are drawn in thousandths, as whole numbers.
 WHOLE = 1000
-MIN_MATCH, MATCHES = 850, 151
-MIN_OTHER, OTHERS = 300, 600
-#: An id is an R and 16 hexadecimal digits.
-LETTER, DIGITS, LENGTH = 82, 16, 17
+#: Least score of a match, in thousandths.
+MIN_MATCH = 850
+#: Number of different scores of matches, which are uniform.
+MATCHES = 151
+#: Least score of other pairs, in thousandths.
+MIN_OTHER = 300
+#: Thousandths by which scores of other pairs may exceed their least score; low scores are more frequent.
+OTHERS = 600
+#: Byte with which an id begins: an R.
+LETTER = 82
+#: Hexadecimal digits of an id, after the R.
+DIGITS = 16
+#: Bytes of an id.
+LENGTH = 17
 #: Offsets of Arrow strings are int32 up to here.
 MAX_TEXT = 2**31 - 1
 

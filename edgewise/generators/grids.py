@@ -21,8 +21,10 @@ from edgewise.primitives import exclusive_scan
 
 #: Largest share of the area of a mesh that holes take; larger holes might not fit into their blocks.
 MAX_HOLES = 0.5
-#: Radii of holes are uniform between these multiples of the mean hole's; their squares have the mean 1.
-MIN_RADIUS, MAX_RADIUS = 0.72, 1.25
+#: Least radius of a hole, in radii of the mean hole; radii are uniform, and their squares have the mean 1.
+MIN_RADIUS = 0.72
+#: Largest radius of a hole, in radii of the mean hole.
+MAX_RADIUS = 1.25
 #: Points of a stencil, and how many of a point's coordinates may differ (by one) from the centre's.
 MAX_DIFFERENCES = {7: 1, 19: 2, 27: 3}
 

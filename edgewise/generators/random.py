@@ -18,10 +18,19 @@ from edgewise.device import device
 EDGES, POINTS, HOLES, BRANCHES, WEIGHTS, SHUFFLE, SCORES, NAMES = range(8)
 
 ROUNDS = 10
-ONE, WORD = np.uint64(1), np.uint64(32)
+#: The number 1 as uint64.
+ONE = np.uint64(1)
+#: Bits of a random word.
+WORD = np.uint64(32)
 MASK = np.uint64(0xFFFFFFFF)
-MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+#: Factor of the first word in each round of Philox.
+MULTIPLIER_0 = np.uint64(0xD2511F53)
+#: Factor of the third word in each round.
+MULTIPLIER_1 = np.uint64(0xCD9E8D57)
+#: Number that is added to the first word of the key after each round.
+WEYL_0 = np.uint64(0x9E3779B9)
+#: Number that is added to the second word of the key after each round.
+WEYL_1 = np.uint64(0xBB67AE85)
 
 
 @device

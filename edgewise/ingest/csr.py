@@ -28,8 +28,10 @@ GAPS = np.array(
 #: Largest number of empty rows in a run whose offsets the entry after them writes.
 MAX_RUN = 64
 NO_EDGES = np.empty(0, np.int64)
-#: Bits of half a packed entry, and what is packed where there is none: it is sorted to the end.
-HALF, NO_ENTRY = np.uint64(32), np.uint64(2**64 - 1)
+#: Bits of half a packed entry.
+HALF = np.uint64(32)
+#: What is packed where there is no entry: it is sorted to the end.
+NO_ENTRY = np.uint64(2**64 - 1)
 
 
 @each

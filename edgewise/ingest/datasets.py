@@ -9,8 +9,10 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.ingest.default_columns import JOINT
 
-#: The column of the records that has the datasets, if there is one; and the names of the sides of pairs.
-COLUMN, SIDES = "source_dataset", ("left", "right")
+#: The column of the records that has the datasets, if there is one.
+COLUMN = "source_dataset"
+#: The names of the sides of pairs.
+SIDES = ("left", "right")
 
 
 class Datasets(NamedTuple):

@@ -21,8 +21,10 @@ from edgewise.primitives import count, pack
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 #: What 64 bits hold of the sum of whole weights, with room for the rounding of float64.
 SUMS = 2**63 - 2**12
-#: What may be done with self-loops, and with repeated edges.
-SELF_LOOPS, REPEATED = ("keep", "drop"), ("keep", "first", "sum", "min", "max")
+#: What may be done with self-loops.
+SELF_LOOPS = ("keep", "drop")
+#: What may be done with repeated edges.
+REPEATED = ("keep", "first", "sum", "min", "max")
 
 
 def two_columns(edges):

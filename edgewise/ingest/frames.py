@@ -39,8 +39,10 @@ Kind = Literal["arrow", "pandas", "polars"]
 KINDS: tuple[Kind, ...] = ("arrow", "pandas", "polars")
 #: Records that are converted at a time.
 BATCH_RECORDS = 1 << 16
-#: Name of the field with both ids, and the columns that it becomes.
-PAIRS, ENDS = "pairs", ("source", "target")
+#: Name of the field with both ids.
+PAIRS = "pairs"
+#: Names of the columns that this field becomes.
+ENDS = ("source", "target")
 #: Kinds of NumPy types that Arrow has: booleans, integers, floats, bytes and strings.
 RECORD_KINDS = "biufSU"
 

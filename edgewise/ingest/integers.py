@@ -25,16 +25,26 @@ from edgewise.timer import timer
 
 #: Largest range, in values for each endpoint, whose ids are marked in an array.
 MAX_SPREAD = 4
-#: Largest share of the slots in use, and the share of free ones at which the table grows.
-FULL, NEARLY_FULL = 0.6, 0.1
+#: Largest share of the slots in use.
+FULL = 0.6
+#: The table grows if less than this share of its slots may still be taken.
+NEARLY_FULL = 0.1
 #: Slots of the first table.
 FIRST_SLOTS = 1 << 12
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
+#: The number 0 as uint64.
+ZERO = np.uint64(0)
+#: The number 1 as uint64.
+ONE = np.uint64(1)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 #: A word of marks has ``1 << WORD`` bits.
-WORD, BIT = np.uint64(6), np.uint64(63)
-ODD_BITS, EVERY_OTHER_PAIR = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+WORD = np.uint64(6)
+#: Mask of the number of a bit in its word.
+BIT = np.uint64(63)
+#: Mask of every other bit of a word.
+ODD_BITS = np.uint64(0x5555555555555555)
+#: Mask of every other pair of bits of a word.
+EVERY_OTHER_PAIR = np.uint64(0x3333333333333333)
 LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 

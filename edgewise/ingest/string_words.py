@@ -26,8 +26,16 @@ from edgewise.device import device, each
 
 #: Bytes in a word, and the shift by one byte.
 WORD = BYTE = np.uint64(8)
-_LOW, _HALF, _BYTES = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFF)
-_SECRET, _OTHER_SECRET = np.uint64(0x53C5CA59), np.uint64(0x74743C1B)
+#: Mask of the lower half of a word.
+_LOW = np.uint64(0xFFFFFFFF)
+#: Bits of half a word.
+_HALF = np.uint64(32)
+#: Mask of the lowest byte of a word.
+_BYTES = np.uint64(0xFF)
+#: Number that changes the bits of the lower half of a hash before the halves are multiplied.
+_SECRET = np.uint64(0x53C5CA59)
+#: Number that changes the bits of the upper half of a hash before the halves are multiplied.
+_OTHER_SECRET = np.uint64(0x74743C1B)
 _0, _1 = np.uint64(0), np.uint64(1)
 
 

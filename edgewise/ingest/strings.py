@@ -33,12 +33,19 @@ from edgewise.timer import timer
 
 #: Bytes of strings up to which Arrow numbers them, all batches together.
 ARROW_BYTES = 1 << 26
-#: Strings known that Arrow may hash again for each batch: so many, or so many for each string of the batch.
-KNOWN, REPEATED = 1 << 11, 8
-#: Share of the slots in use before the table grows, and the share never exceeded within a batch.
-FULL, BRIM = 0.75, 0.9
-#: Slots of the first table; and of one that is made larger for no expectation, and by less when it is full.
-FIRST_SLOTS, MILLIONS = 1 << 12, 1 << 22
+#: Known strings up to which Arrow may hash all of them again for each batch.
+KNOWN = 1 << 11
+#: Known strings for each string of a batch up to which Arrow may hash all of them again.
+REPEATED = 8
+#: Share of the slots in use before the table grows.
+FULL = 0.75
+#: Share of the slots in use that is never exceeded within a batch.
+BRIM = 0.9
+#: Slots of the first table.
+FIRST_SLOTS = 1 << 12
+#: Slots up to which a table is made larger for strings that are expected, and by a factor of four when it is
+#: full; a larger one becomes twice as large.
+MILLIONS = 1 << 22
 #: Rows for which a table grows, rather than take them in parts.
 PART_ROWS = 1 << 17
 #: Bytes of an id that a message shows.

@@ -19,8 +19,16 @@ from edgewise.ingest.edges import row_numbers
 #: Arcs whose hashes are added at a time.
 BLOCK = 1 << 12
 ROUNDS = 7
-_MASK, _HALF, _SIGN = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1 << 63)
-_MULTIPLIER, _WEYL = np.uint64(0xD256D193), np.uint64(0x9E3779B9)
+#: Mask of the lower half of a word.
+_MASK = np.uint64(0xFFFFFFFF)
+#: Bits of half a word.
+_HALF = np.uint64(32)
+#: Bits of -0.0 as a float64.
+_SIGN = np.uint64(1 << 63)
+#: Factor of the left half in each round.
+_MULTIPLIER = np.uint64(0xD256D193)
+#: First key, and what is added to the key after each round.
+_WEYL = np.uint64(0x9E3779B9)
 _ZERO = np.uint64(0)
 
 

@@ -13,7 +13,12 @@ import pyarrow as pa
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import SIGN, as_ordered_bytes, is_text, is_utf8
 
-END, ZERO, ESCAPED = b"\0\0", b"\0", b"\0\xff"
+#: Bytes that end a string in the code of a tuple.
+END = b"\0\0"
+#: Byte of a string that its code replaces, so that it has no end inside.
+ZERO = b"\0"
+#: Bytes that replace it.
+ESCAPED = b"\0\xff"
 
 
 class TupleScalar(pa.ExtensionScalar):

@@ -46,9 +46,14 @@ from edgewise.ingest.numerals import about_number, is_foreign
 
 #: Values of a column that are examined for numbers in text.
 SAMPLE = 100
-#: Characters of a condition, and brackets, NOT and minus signs inside each other, that are understood.
-CHARACTERS, NESTING = 100_000, 40
-OR, AND = {"or": pc.or_kleene}, {"and": pc.and_kleene}
+#: Characters of a condition that are understood, at most.
+CHARACTERS = 100_000
+#: Brackets, NOT and minus signs inside each other that are understood, at most.
+NESTING = 40
+#: The word OR in a condition, and its function.
+OR = {"or": pc.or_kleene}
+#: The word AND in a condition, and its function.
+AND = {"and": pc.and_kleene}
 SUMS, PRODUCTS = ({sign: partial(calculated, sign) for sign in signs} for signs in ("+-", "*/"))
 KEYWORDS = {"and", "or", "not", "in", "is", "between", "like", "ilike", "null", "true", "false"}
 TIMES = {"date": pa.date32(), "timestamp": pa.timestamp("ns")}

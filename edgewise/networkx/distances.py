@@ -26,8 +26,10 @@ from edgewise.primitives.thread_pool import ThreadPool
 
 #: Searches without an answer after which all nodes are searched from.
 MAX_SEARCHES = 2000
-#: Memory of a search.
-BYTES_PER_NODE, BYTES_PER_ENTRY = 25, 24
+#: Memory of a search, in bytes per node.
+BYTES_PER_NODE = 25
+#: Memory of a search, in bytes per entry of the rows.
+BYTES_PER_ENTRY = 24
 UNBOUNDED = "Cannot compute metric because graph is not connected."
 INFINITE = "Found infinite path length because the {} connected"
 

@@ -20,9 +20,13 @@ IS_3_7 = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 7)
 #: it may end early, so the backend is faster only with a converted graph.  MORE: more than it, from a number
 #: of nodes on.
 LESS, MORE = "less", "more"
-#: That number for functions that take much longer than to read the graph, for Dijkstra's algorithm, and for
-#: functions that read every edge once (measured with ten entries for each node, November 2026).
-FEW_NODES, SOME_NODES, MANY_NODES = 50, 500, 5000
+#: Nodes from which on the backend is faster, for functions that take much longer than to read the graph
+#: (measured, as the next two, with ten entries for each node, November 2026).
+FEW_NODES = 50
+#: Nodes from which on the backend is faster, for Dijkstra's algorithm.
+SOME_NODES = 500
+#: Nodes from which on the backend is faster, for functions that read every edge once.
+MANY_NODES = 5000
 
 
 class Function(NamedTuple):

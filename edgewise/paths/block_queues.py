@@ -24,13 +24,20 @@ from edgewise.device.warps import (
 )
 from edgewise.primitives.rounds import APART, clear_set
 
-#: Entries of a row that one warp takes at a time, and length from which a warp does not share out a row among
-#: its lanes: rows that follow each other may all be long.
-PIECE, WARP_ROW = 512, 128
-#: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
+#: Entries of a row that one warp takes at a time.
+PIECE = 512
+#: Entries above which a warp does not share out a row among its lanes: rows that follow each other may all be
+#: long.
+WARP_ROW = 128
+#: Vertices in a local queue.
 LOCAL = 1024
-COUNTERS, IN_TURN = 2 * LOCAL, 4
+#: First word of shared memory that counts the vertices of local queues.
+COUNTERS = 2 * LOCAL
+#: Number of these counters, a power of two; steps use them in turn.
+IN_TURN = 4
+#: Word of shared memory that has a sum.
 SUM = COUNTERS + IN_TURN
+#: Words of shared memory for the queues, their counters and the sum.
 WORDS = SUM + 1
 #: Where the rows of queued vertices are, for those that keep them, and the words of shared memory then.
 SPANS = WORDS

@@ -13,9 +13,12 @@ from edgewise.primitives import mean
 
 #: Entries, evenly spaced, whose ends tell how uneven degrees are.
 SAMPLED = 1024
-#: Entries per vertex up to which a graph is thin, as road networks are: its rounds are many and small, and
-#: get at most so many workers, or one for so many vertices.
-THIN, THIN_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
+#: Entries per vertex up to which a graph is thin, as road networks are: its rounds are many and small.
+THIN = 5
+#: Workers that a thin graph gets at most, unless it has very many vertices.
+THIN_WORKERS = 16
+#: Vertices of a thin graph for each worker, if it gets more than that.
+VERTICES_PER_WORKER = 2**17
 #: Bytes of a search's memory up to which it is kept for the next search of the same rows.
 KEPT_BYTES = 2**27
 

@@ -37,7 +37,10 @@ ENTRIES = 4 * SET_SIZE
 KEPT_NUMBERS = 1 << 21
 #: Targets that are looked for one by one.
 TARGETS = 16
-NO_TARGETS, NO_NUMBERS = np.empty(0, np.int64), np.empty(0, np.uint32)
+#: Targets of a search without any.
+NO_TARGETS = np.empty(0, np.int64)
+#: Numbers of vertices that a thread keeps before its first search.
+NO_NUMBERS = np.empty(0, np.uint32)
 ONE = np.uint64(1)
 
 _thread = local()

@@ -38,8 +38,12 @@ from edgewise.primitives.rows import row_of
 
 #: Level of a vertex that has no parent yet.
 OPEN = -1
-#: Entries of a stretch, threads of a block, and its blocks on a multiprocessor.
-STRETCH, THREADS, BLOCKS = 4096, 256, 8
+#: Entries of a stretch.
+STRETCH = 4096
+#: Threads of a block.
+THREADS = 256
+#: Blocks on a multiprocessor, at most.
+BLOCKS = 8
 #: Entries from which on a row is read by a whole warp; shorter ones share it.
 WARP_ROW = 48
 #: More than any vertex number.

@@ -12,9 +12,12 @@ from edgewise.device import arrays, compiled, device, each, threads
 
 #: Items that a GPU converts at a time.
 BLOCK_ITEMS = 2**24
-#: Bytes of an array from which on a compiled loop fills it, in half the time of NumPy, and from which on all
-#: threads do, by parts of so many bytes: less work is done before a sleeping thread is awake.
-COMPILED_BYTES, SHARED_BYTES, PART_BYTES = 2**14, 2**22, 2**20
+#: Bytes of an array from which on a compiled loop fills it, in half the time of NumPy.
+COMPILED_BYTES = 2**14
+#: Bytes of an array from which on all threads fill it: less work is done before a sleeping thread is awake.
+SHARED_BYTES = 2**22
+#: Bytes of the parts by which all threads fill an array.
+PART_BYTES = 2**20
 #: Bytes of a line of the cache.
 LINE = 64
 

@@ -27,9 +27,14 @@ EMPTY = WHOLE_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
 #: Key bits of unsigned words with a value in their lower half.
 UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
 
-_HALF, _LOWER_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
-#: Odd numbers whose products with 32 bits spread neighbouring keys over the table.
-_SPREAD, _OTHER_SPREAD = np.uint64(0x9E3779B1), np.uint64(0x85EBCA77)
+#: Bits of half a key.
+_HALF = np.uint64(32)
+#: Mask of the lower half of a key.
+_LOWER_HALF = np.uint64(0xFFFFFFFF)
+#: Odd number whose products with the lower half of keys spread neighbouring keys over the table.
+_SPREAD = np.uint64(0x9E3779B1)
+#: Odd number whose products with the upper half of keys spread neighbouring keys over the table.
+_OTHER_SPREAD = np.uint64(0x85EBCA77)
 _ONE = np.uint64(1)
 
 

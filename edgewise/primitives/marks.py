@@ -12,8 +12,10 @@ from edgewise.device.target import SIMULATED
 from edgewise.device.warps import inclusive_scan, shuffle
 from edgewise.primitives.array_operations import exclusive_scan
 
-#: Marks of a word, and words of a row.
-WORD, ROW = 8, 512
+#: Marks of a word.
+WORD = 8
+#: Words of a row.
+ROW = 512
 
 
 def new_marks(count, where):

@@ -4,8 +4,11 @@ import numpy as np
 
 from edgewise.device import device
 
-#: Bits of a number that :func:`mix` permutes, and its multiplier, which is odd; its inverse modulo 2 ** 32.
-MASK, MULTIPLIER = 0xFFFFFFFF, 0x45D9F3B
+#: Mask of the 32 bits of a number that :func:`mix` permutes.
+MASK = 0xFFFFFFFF
+#: Multiplier of :func:`mix`, which is odd.
+MULTIPLIER = 0x45D9F3B
+#: Inverse of the multiplier modulo 2 ** 32.
 INVERSE = pow(MULTIPLIER, -1, 2**32)
 
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from edgewise.device import each, fetch_max
 
-#: Number of labels that vote, and of labels that each is compared with.
-VOTERS, COMPARED = 256, 64
+#: Number of labels that vote.
+VOTERS = 256
+#: Number of labels that each voter is compared with.
+COMPARED = 64
 #: A vote is the count of equal labels above these bits, and the label below.
 LABEL_BITS = 54
 LABEL = (1 << LABEL_BITS) - 1

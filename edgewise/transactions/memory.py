@@ -28,10 +28,14 @@ from edgewise.transactions.transaction import CONFLICT, OUT_OF_RANGE, OVERFLOW, 
 TYPES = ("int32", "int64", "uint32", "uint64")
 #: Transactions of one run: their numbers have 31 bits, and one number is no transaction.
 TRANSACTIONS = 2**31 - 2
-#: Entries of the largest log, and bytes of all logs together.
-LOG_ENTRIES, LOG_BYTES = 2**16, 2**32
-#: A launch of fewer commits than this share of its transactions is followed by one of fewer slots.
-LEAST_PROGRESS, FEWER_SLOTS = 8, 8
+#: Entries of the largest log.
+LOG_ENTRIES = 2**16
+#: Bytes of all logs together, at most.
+LOG_BYTES = 2**32
+#: A launch that commits less than one in so many of its transactions is followed by one of fewer slots.
+LEAST_PROGRESS = 8
+#: The slots of a launch are then fewer by this factor.
+FEWER_SLOTS = 8
 #: Why a transaction has not committed, where no other attempt helps.
 REASONS = {
     OVERFLOW: "accesses more than {log} words, the most that a log may hold; split it",

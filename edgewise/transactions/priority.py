@@ -36,8 +36,10 @@ from edgewise.transactions.transaction import (
     state,
 )
 
-#: Tracking entries: of a free word; this bit and the number of the transaction that has marked the word.
-FREE, MARKED = 2**32 - 1, 2**31
+#: Tracking entry of a free word.
+FREE = 2**32 - 1
+#: Bit of the tracking entry of a marked word, beside the number of the transaction that has marked it.
+MARKED = 2**31
 
 
 class Priority(Deferred):

@@ -23,8 +23,10 @@ from edgewise.device import device, fetch_min, load
 from edgewise.transactions.accesses import Deferred, acquire, write_log
 from edgewise.transactions.transaction import commit, is_active
 
-#: Reservations of a round are of the first bits, and decrease from round to round.
-ROUND_BITS, FIRST_ROUND = 32, 2**30
+#: Bits of a reservation below the number of its round.
+ROUND_BITS = 32
+#: Number of the first round; the numbers decrease from round to round.
+FIRST_ROUND = 2**30
 #: Entry of a word that no transaction has reserved.
 FREE = 2**62
 #: Transactions of the first round.

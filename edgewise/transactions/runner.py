@@ -33,8 +33,10 @@ from edgewise.transactions.transaction import (
 
 #: Slots for each multiprocessor of a GPU.
 SLOTS_PER_PROCESSOR = 512
-#: Looks at a word of an older transaction before an attempt fails, on the CPU and on GPUs.
-PATIENCE, PATIENCE_ON_GPU = 32, 0
+#: Looks at a word of an older transaction before an attempt fails, on the CPU.
+PATIENCE = 32
+#: Looks at a word of an older transaction before an attempt fails, on GPUs.
+PATIENCE_ON_GPU = 0
 #: Slots of the simulator, each of which is a thread of Python.
 SIMULATED_SLOTS = 8
 #: Numbers of int64 between the states of two slots on the CPU: two cache lines.

@@ -26,8 +26,10 @@ ACTIVE, COMMITTED, CONFLICT, OVERFLOW, OUT_OF_RANGE, RETRY = 0, 1, 2, 3, 4, 5
 #: What a slot's state holds: entries of the log, status, accesses of the attempt, wounds seen or the
 #: snapshot, the word that is reserved.
 COUNT, STATUS, ACCESSES, SEEN, RESERVED = 0, 1, 2, 3, 4
-#: Totals of a slot, which follow its state; and the number of both.
-WOUNDS, OVERFLOWS, STATES = 5, 6, 8
+#: Totals of a slot, which follow its state.
+WOUNDS, OVERFLOWS = 5, 6
+#: Words of a slot for its state and its totals.
+STATES = 8
 #: Instead of a position in a log: the attempt has failed, and the word is not in the log yet.
 NONE, NEW = -1, -2
 #: Marks of words in logs of protocols that mark nothing else: only read, and written.

@@ -42,8 +42,10 @@ from edgewise.transactions.transaction import (
     state,
 )
 
-#: Neither an owner nor a waiting transaction, and the bits of either.
-NOBODY, BITS = 2**31 - 1, 32
+#: Number that is neither an owner nor a waiting transaction.
+NOBODY = 2**31 - 1
+#: Bits of an owner, and of a waiting transaction, in a tracking entry.
+BITS = 32
 #: The tracking entry of a free word.
 FREE = NOBODY << BITS | NOBODY
 

@@ -22,10 +22,16 @@ from edgewise.workers.dask import check_version, worker_name
 from edgewise.workers.executors import Executor
 from edgewise.workers.machine import threads_for
 
-#: How often a call is tried, if it fails; calls that are submitted beforehand for each slot of the workers.
-TRIES, AHEAD = 2, 2
-#: A call whose arguments are gone is tried at least so often and so many seconds; seconds of a pause at most.
-TRIES_WHEN_GONE, SECONDS_WHEN_GONE, LONGEST_PAUSE = 5, 60.0, 5.0
+#: How often a call is tried, if it fails.
+TRIES = 2
+#: Calls that are submitted beforehand for each slot of the workers.
+AHEAD = 2
+#: How often a call whose arguments are gone is tried, at least.
+TRIES_WHEN_GONE = 5
+#: Seconds for which a call whose arguments are gone is tried, at least.
+SECONDS_WHEN_GONE = 60.0
+#: Seconds of a pause between two tries, at most.
+LONGEST_PAUSE = 5.0
 
 
 class Call(NamedTuple):

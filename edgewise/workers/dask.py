@@ -20,10 +20,14 @@ from edgewise.errors import OptionError, WorkerError, argument
 from edgewise.workers.local_cluster import local_cluster, not_started
 from edgewise.workers.machine import machine_memory
 
-#: Seconds to wait for a scheduler, for its first worker, and for another one when all are gone.
-PATIENCE, GONE = 30, 120
-#: Seconds between two looks at the futures, and at the number of workers.
-PAUSE, LOOK = 0.001, 2
+#: Seconds to wait for a scheduler, and for its first worker.
+PATIENCE = 30
+#: Seconds to wait for another worker when all are gone.
+GONE = 120
+#: Seconds between two looks at the futures.
+PAUSE = 0.001
+#: Seconds between two looks at the number of workers.
+LOOK = 2
 #: How often a value is handed out, if workers end while it is.
 MOST_TRIES = 6
 #: Resource of the workers that have a GPU: ``dask worker --resources GPU=1``.

@@ -10,8 +10,10 @@ import numpy as np
 
 from edgewise.errors import OptionError
 
-#: Share of the remaining load that a worker of known speed takes at once, and one that is not yet measured.
-SHARE, FIRST_SHARE = 0.5, 0.125
+#: Share of the remaining load that a worker of known speed takes at once.
+SHARE = 0.5
+#: Share of the remaining load that a worker takes at once before its speed is measured.
+FIRST_SHARE = 0.125
 
 
 class WorkQueue:

@@ -44,10 +44,14 @@ from edgewise.primitives import count
 
 #: Kinds of thread groups.
 WARP, BLOCK, GRID = 0, 1, 2
-#: Threads of a block, and blocks of a multiprocessor.
-THREADS, BLOCKS_PER_SM = 256, 8
-#: Blocks of a multiprocessor whose tables are in the GPU's memory; these may take an eighth of its free part.
-BLOCKS_PER_SM_OUTSIDE, PART = 4, 8
+#: Threads of a block.
+THREADS = 256
+#: Blocks of a multiprocessor.
+BLOCKS_PER_SM = 8
+#: Blocks of a multiprocessor whose tables are in the GPU's memory.
+BLOCKS_PER_SM_OUTSIDE = 4
+#: These tables may take one part in so many of the free memory of the GPU.
+PART = 8
 #: Wedges, times the fields of a slot, from which on the grid counts a vertex: smaller ones do not pay for the
 #: barriers, larger ones for one table per block, which do not fit into the cache.
 WORDS_OF_GRID = 1 << 20

@@ -29,25 +29,38 @@ from edgewise.device.regions import workers
 from edgewise.primitives.counting_sort import NEW_BYTES
 from edgewise.primitives.hash_table import HashTable, home_slot, probe
 
-#: Most vertices of a stretch, and stretches for each worker that even out the work.
-STRETCH, STRETCHES_PER_WORKER = 2048, 16
+#: Most vertices of a stretch.
+STRETCH = 2048
+#: Stretches for each worker that even out the work.
+STRETCHES_PER_WORKER = 16
 #: Vertices, up to the last of a stretch, whose credits a thread keeps apart.
 WINDOW = 4096
-#: Slots of the smallest table, slots for each vertex in a table, and those up to which it has so many; a
-#: larger one has two.
-SLOTS, SPACE, SPACIOUS = 256, 16, 1 << 16
+#: Slots of the smallest table.
+SLOTS = 256
+#: Slots for each vertex in a table.
+SPACE = 16
+#: Slots up to which a table has so many for each vertex; a larger one has two.
+SPACIOUS = 1 << 16
 #: Marks of a thread for lower neighbours that are near, a power of two.
 NEAR = 1 << 15
 #: A word of a table has a vertex, plus one, above so many bits of its triangles.
 COUNT_BITS = np.uint64(24)
 COUNT_MASK = np.uint64((1 << 24) - 1)
-KEY_BITS, ONE = ~COUNT_MASK, np.uint64(1)
-#: Vertices at the start of a stretch that tell whether neighbours are far apart in memory, and from which
-#: distance on they are.
-SAMPLE, FAR = 32, 8192
-#: How many vertices ahead the offsets of neighbours are prefetched, and their rows; and an entry that is in
-#: the second cache line of a row, if what is read of the row is in two.
-AHEAD_OFFSETS, AHEAD_ROWS, SECOND = 8, 4, 12
+#: Bits of a word that hold the vertex, plus one.
+KEY_BITS = ~COUNT_MASK
+#: The number 1 as uint64.
+ONE = np.uint64(1)
+#: Vertices at the start of a stretch, and entries of each, that tell whether neighbours are far apart in
+#: memory.
+SAMPLE = 32
+#: Distance between neighbours, in vertices, above which they are far apart in memory.
+FAR = 8192
+#: How many vertices ahead the offsets of neighbours are prefetched.
+AHEAD_OFFSETS = 8
+#: How many vertices ahead the rows of neighbours are prefetched.
+AHEAD_ROWS = 4
+#: Entry that is in the second cache line of a row, if what is read of the row is in two.
+SECOND = 12
 
 
 class Table(NamedTuple):

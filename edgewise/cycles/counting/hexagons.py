@@ -42,10 +42,14 @@ from edgewise.device.regions import workers
 from edgewise.device.warps import block_add, block_barrier, block_size, inclusive_scan, warp_size
 from edgewise.primitives.thread_pool import WorkQueue
 
-#: Threads of a block, and blocks of a multiprocessor.
-THREADS, BLOCKS_PER_SM = 256, 4
+#: Threads of a block.
+THREADS = 256
+#: Blocks of a multiprocessor.
+BLOCKS_PER_SM = 4
 #: Words of a group: its start, the lengths of its lists of endpoints of two and three edges, and a sum.
-START, TWICE, THRICE, SUM, WORDS = 0, 1, 2, 3, 4
+START, TWICE, THRICE, SUM = 0, 1, 2, 3
+#: Number of words of a group.
+WORDS = 4
 #: How many rows ahead one is prefetched.
 AHEAD = 2
 #: Part of the free memory that scratch arrays may take.

@@ -35,8 +35,10 @@ from edgewise.primitives.rows import row_of
 
 #: Upper bound of the blocks of edges, each with n cursors, as a multiple of m / n: it bounds their memory.
 BLOCKS_BY_DENSITY = 4
-#: How many edges ahead a cursor is prefetched, and the entry to which it points.
-AHEAD_CURSOR, AHEAD_ENTRY = 16, 8
+#: How many edges ahead a cursor is prefetched.
+AHEAD_CURSOR = 16
+#: How many edges ahead the entry to which a cursor points is prefetched.
+AHEAD_ENTRY = 8
 #: Degrees that vertices are sorted by at first; their counters fit the caches.
 DEGREES = 1 << 11
 #: Bits of half a key of a GPU, a mask of the lower half, and the key of an entry that is left out.

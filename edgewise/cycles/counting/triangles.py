@@ -62,10 +62,14 @@ COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
 #: Threads of a block.
 THREADS = 256
-#: Highest vertices that have several counts on a GPU, and how many of them.
-TOP, COPIES = 256, 16
-#: This pays if these vertices have at least so large a part of the entries, and these are so many.
-HUBS_PART, MANY_ENTRIES = 32, 1 << 18
+#: Highest vertices, which have several counts on a GPU.
+TOP = 256
+#: Number of counts of each of these vertices.
+COPIES = 16
+#: Several counts pay if these vertices have at least one in so many of the entries.
+HUBS_PART = 32
+#: Entries of a graph from which on several counts pay.
+MANY_ENTRIES = 1 << 18
 
 prefetch_higher = task_prefetcher(2, offsets=0, row=12, bounds=8, near_rows=4, near=8)
 

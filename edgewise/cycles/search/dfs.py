@@ -24,8 +24,10 @@ from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.search.two_core import count_walks
 from edgewise.device import arrays, device, each, fetch_add, threads
 
-#: Searches that run at once on a GPU, and words of all their stacks in memory.
-SEARCHES, WORDS_OF_STACKS = 1 << 18, 1 << 25
+#: Searches that run at once on a GPU, at most.
+SEARCHES = 1 << 18
+#: Words of the stacks of all these searches in memory, at most.
+WORDS_OF_STACKS = 1 << 25
 #: Bytes of all marks on a GPU.
 BYTES_OF_MARKS = 1 << 32
 #: Vertices that a core takes at a time.

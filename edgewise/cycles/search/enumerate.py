@@ -44,16 +44,28 @@ from edgewise.device.regions import workers
 from edgewise.device.warps import block_add, block_barrier, block_size
 from edgewise.errors import OptionError, argument
 
-#: Threads of a block, blocks per multiprocessor, and the words that a block shares.
-THREADS, BLOCKS_PER_SM, WORDS = 128, 4, 2
+#: Threads of a block.
+THREADS = 128
+#: Blocks per multiprocessor.
+BLOCKS_PER_SM = 4
+#: Words that the threads of a block share.
+WORDS = 2
 #: The shared words: the current task, and the length of the list of reached vertices.
 TASK, TAIL = 0, 1
-#: Steps of a thread between two additions to the common number, and the usual limit of that number.
-STEPS_AT_A_TIME, CAP = 1 << 22, 1 << 46
+#: Steps of a thread between two additions to the common number.
+STEPS_AT_A_TIME = 1 << 22
+#: Usual limit of the common number, in steps.
+CAP = 1 << 46
 #: Steps up to which a guess is good enough.
 FEW = 1e8
-#: Strata at most, the factor between guesses within one, vertices probed in each, and descents from each.
-STRATA, FACTOR, PROBED, DESCENTS = 8, 32.0, 6, 16
+#: Number of strata, at most.
+STRATA = 8
+#: Factor between guesses within a stratum, at most.
+FACTOR = 32.0
+#: Vertices probed in each stratum.
+PROBED = 6
+#: Descents from each probed vertex.
+DESCENTS = 16
 #: Entries that may be read for distances in a stratum before the second and later probes are left out.
 READS = 1 << 20
 

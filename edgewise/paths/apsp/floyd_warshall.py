@@ -28,8 +28,12 @@ from edgewise.paths.apsp.search import MatrixMethod
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import item, lesser, of_bytes, registers, wrapping_add, write
 
-#: Sides of a tile, pivots of a block, rows of the product that a worker takes at a time.
-TILE, PIVOTS, ROWS = 64, 256, 256
+#: Rows and columns of a tile.
+TILE = 64
+#: Pivots of a block.
+PIVOTS = 256
+#: Rows of the product that a worker takes at a time.
+ROWS = 256
 #: Pieces of a product for each worker, at least.
 WORKER_PIECES = 4
 

@@ -38,8 +38,10 @@ try:
 except ImportError:
     fcntl = None  # type: ignore[assignment]
 
-#: Sides of the chunks of a Zarr array; a chunk never holds rows of two blocks.
-CHUNK_ROWS, CHUNK_COLUMNS = 64, 4096
+#: Rows of a chunk of a Zarr array, at most; a chunk never holds rows of two blocks.
+CHUNK_ROWS = 64
+#: Columns of a chunk of a Zarr array.
+CHUNK_COLUMNS = 4096
 
 
 def sync(file):

@@ -28,8 +28,12 @@ from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
 
-#: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.
-BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
+#: Rows of a block are a multiple of so many sources.
+BLOCK_ROWS = 256
+#: Bytes of a block, about.
+BLOCK_BYTES = 1 << 27
+#: Blocks of a matrix, if there are enough rows.
+BLOCKS = 32
 #: Entries of a matrix that are reduced at a time.
 ENTRIES = 1 << 24
 #: The sides of a full matrix are padded to a multiple of this, or of a divisor.

@@ -64,14 +64,22 @@ from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
 
 #: Threads of a block, of which a multiprocessor has one.
 THREADS = 768
-#: Rounds whose sparse windows are one level, and levels of a window after these.
-LEVEL_ROUNDS, WINDOW = 48, 64
-#: Vertices of a frontier that is queued, by default, and its entries; larger ones are taken densely.
-QUEUED_VERTICES, QUEUED_ENTRIES = 16384, 1 << 19
-#: First rounds, and vertices of a queue, in which its entries are counted.
-COUNTED_ROUNDS, COUNTED_VERTICES = 8, 4096
-#: After these a round is dense from this part of the vertices or entries on, and from so many times as many.
-LATER_PART, LATER_TIMES = 16, 16
+#: First rounds, whose sparse windows are one level.
+LEVEL_ROUNDS = 48
+#: Levels of a sparse window after these rounds.
+WINDOW = 64
+#: Vertices of a frontier that is queued, by default; larger ones are taken densely.
+QUEUED_VERTICES = 16384
+#: Entries of a frontier that is queued; larger ones are taken densely.
+QUEUED_ENTRIES = 1 << 19
+#: First rounds, in which the entries of every queue are counted.
+COUNTED_ROUNDS = 8
+#: Vertices of a queue from which its entries are counted in later rounds.
+COUNTED_VERTICES = 4096
+#: After these rounds, a round is dense from one in so many of the vertices or entries on.
+LATER_PART = 16
+#: After these rounds, a round is dense from so many times as many vertices at the latest.
+LATER_TIMES = 16
 #: Part of the vertices from which the entries of a dense round's frontier are counted.
 COUNTED_PART = 64
 #: Entries for each thread of a group in a sparse round; longer rows are cut into pieces.

@@ -40,8 +40,10 @@ from edgewise.paths.bfs.steps import (
 from edgewise.paths.csr import CSR, workers_for
 from edgewise.paths.result import SparseDistances
 
-#: Queues have room for this part of the vertices each, and for at least so many.
-QUEUE_PART, QUEUE_VERTICES = 16, 4096
+#: Queues have room for one in so many of the vertices each.
+QUEUE_PART = 16
+#: Vertices for which a queue has room at least.
+QUEUE_VERTICES = 4096
 #: Entries of a frontier that one worker pushes by itself.
 SINGLE_ENTRIES = 512
 #: Entries of a frontier that is divided into equal parts; a larger one is handed out in chunks.
@@ -53,10 +55,18 @@ LEVEL_WORKERS = 8
 #: ``w`` workers are worth their barriers if a level has so many times ``w * w`` entries: with more of them
 #: each has less to do, and more others to wait for.
 WORKER_ENTRIES = 100
-#: Costs in nanoseconds, about: of an entry that is pushed, and of a vertex that it reaches; of an entry that
-#: is pushed to a bitmap, or tested by an unvisited vertex; of a vertex that is surveyed, or written from
-#: bitmaps.
-PUSH_COST, REACH_COST, BIT_COST, TEST_COST, SURVEY_COST, WRITE_COST = 3, 9, 4, 4, 1, 2
+#: Cost of an entry that is pushed, in nanoseconds, about.
+PUSH_COST = 3
+#: Cost of a vertex that a pushed entry reaches, in nanoseconds, about.
+REACH_COST = 9
+#: Cost of an entry that is pushed to a bitmap, in nanoseconds, about.
+BIT_COST = 4
+#: Cost of an entry that an unvisited vertex tests, in nanoseconds, about.
+TEST_COST = 4
+#: Cost of a vertex that is surveyed, in nanoseconds, about.
+SURVEY_COST = 1
+#: Cost of a vertex that is written from bitmaps, in nanoseconds, about.
+WRITE_COST = 2
 #: Words of a line of counters.
 LINE = 16
 

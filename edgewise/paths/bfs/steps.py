@@ -29,12 +29,18 @@ from edgewise.paths.csr import unreached
 
 #: Ways to take a step.
 PUSH, BITMAP_PUSH, PULL = 0, 1, 2
-#: Vertices whose rows are gathered at once, and entries that are sifted at once.
-CHUNK, BATCH = 64, 512
-#: Entries of a row that is gathered, while longer ones are sifted in place; and those copied at a time.
-GATHERED, WIDTH = 40, 8
-#: Entries of a worker's buffer, and of its numbers: two lists for spans and two for what is settled.
-BUFFER, NUMBERS = CHUNK * GATHERED + WIDTH, 2 * CHUNK + 2 * BATCH
+#: Vertices whose rows are gathered at once.
+CHUNK = 64
+#: Entries that are sifted at once.
+BATCH = 512
+#: Entries of the longest row that is gathered; longer ones are sifted in place.
+GATHERED = 40
+#: Entries that are copied at a time.
+WIDTH = 8
+#: Entries of a worker's buffer.
+BUFFER = CHUNK * GATHERED + WIDTH
+#: Entries of a worker's numbers: two lists for spans and two for what is settled.
+NUMBERS = 2 * CHUNK + 2 * BATCH
 #: Vertices of a block that one worker surveys, pulls or merges.
 BLOCK = 1 << 13
 #: The distance of vertices that are not reached.

@@ -25,12 +25,15 @@ from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.sssp.weights import least_in, past_the_end
 from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
 
-#: Rounds before the first search for a negative cycle, and rounds where there can be none.
-FIRST_ROUNDS, ALL_ROUNDS = 32, 2**62
+#: Rounds before the first search for a negative cycle.
+FIRST_ROUNDS = 32
+#: Rounds where there can be no negative cycle: more than a search takes.
+ALL_ROUNDS = 2**62
 #: Vertices queued in a round.
 QUEUED = Rounds(0, APART)
-#: How a search for a cycle ended, other than with a vertex of one; no parent.
+#: How a search for a cycle ended, other than with a vertex of one.
 DONE, BUDGET_SPENT, UNDERFLOWED = -1, -2, -3
+#: Parent of a vertex that has none.
 NO_VERTEX = -1
 #: Vertices of a negative cycle that an error names.
 NAMED_VERTICES = 20
@@ -44,7 +47,10 @@ class Counters(NamedTuple):
     ended: int  # first round that was not run
 
 
-AT, END = places(Counters, QUEUED.end), QUEUED.end + words(Counters)
+#: Places of the counters of all rounds, which follow the numbers of queued vertices.
+AT = places(Counters, QUEUED.end)
+#: Words of all counters.
+END = QUEUED.end + words(Counters)
 
 
 class State(NamedTuple):

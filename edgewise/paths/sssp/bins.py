@@ -19,8 +19,10 @@ CHUNK = 64
 #: Bins of the ring (a power of two); the overflow bin comes after them.
 RING = 256
 OVERFLOW = RING
-#: Larger than the number of any bin, and the largest number of one.
-NO_BIN, LAST_BIN = 2**62, 2.0**61
+#: Larger than the number of any bin.
+NO_BIN = 2**62
+#: Largest number of a bin.
+LAST_BIN = 2.0**61
 #: Words between the data of two workers, so that they do not share a cache line.
 WORDS = 16
 NO_CHUNK = -1

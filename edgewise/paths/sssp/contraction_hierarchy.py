@@ -60,16 +60,24 @@ THREADS = 1024
 ELIMINATED_DEGREE = 6
 #: Rounds that there is room for.
 ROUNDS = 64
-#: Vertices that are left to the core, and part of the vertices that every round but the last one eliminates.
-CORE, PART = 32, 16
+#: Vertices that are left to the core.
+CORE = 32
+#: Every round but the last one eliminates at least one in so many of the vertices.
+PART = 16
 #: Entries of a row among which repeated ones are found.
 COMPARED_ENTRIES = 64
-#: Entries per entry of the graph, at most: of a hierarchy, and of the rows that are left in a round.
-ROOM, ROUND_ROOM = 3, 2
-#: Bits of a state that hold a degree, and the bit of chosen vertices.
-DEGREE, CHOSEN = 127, 128
+#: Entries of a hierarchy per entry of the graph, at most.
+ROOM = 3
+#: Entries of the rows that are left in a round per entry of the graph, at most.
+ROUND_ROOM = 2
+#: Mask of the bits of a state that hold a degree.
+DEGREE = 127
+#: Bit of the state of a chosen vertex.
+CHOSEN = 128
 #: Bits of the lower half of an allocation.
-HALF, LOWER = 32, 0xFFFFFFFF
+HALF = 32
+#: Mask of the lower half of an allocation.
+LOWER = 0xFFFFFFFF
 #: Length that an entry counts in the sum of lengths, if it is not shorter.
 COUNTED_LENGTH = 1 << 30
 
@@ -99,9 +107,16 @@ class OfRound(NamedTuple):
     added: int  # entries that the shortcuts add
 
 
-FACT, ALL, AT = Facts(0, 1, 2, 3), places(OfAll), places(OfRound)
-#: Words of the counters of all rounds, which come first, and of those of a round.
-FIRST_WORDS, ROUND_WORDS = words(OfAll), words(OfRound)
+#: Places of the facts about a hierarchy.
+FACT = Facts(0, 1, 2, 3)
+#: Places of the counters of all rounds.
+ALL = places(OfAll)
+#: Places of the counters of a round, from its first one on.
+AT = places(OfRound)
+#: Words of the counters of all rounds, which come first.
+FIRST_WORDS = words(OfAll)
+#: Words of the counters of a round.
+ROUND_WORDS = words(OfRound)
 #: Words of all counters.
 COUNTERS = FIRST_WORDS + ROUND_WORDS * (ROUNDS + 1)
 

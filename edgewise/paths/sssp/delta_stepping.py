@@ -54,24 +54,35 @@ from edgewise.paths.sssp.bins import (
 )
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
-#: ``delta`` is so many times the mean weight over the mean degree in graphs with hubs, whose ends of entries
-#: have so many times the mean degree.
-HUB_WIDTH, HUB_SKEW = 1.5, 4
-#: The same over the mean degree less one, the number of edges by which a path goes on, up to so many edges.
-THIN_WIDTH, THIN_DEGREE = 4, 5
-#: The same in other graphs.
+#: ``delta`` in graphs with hubs, in mean weights over the mean degree.
+HUB_WIDTH = 1.5
+#: Mean degree of the ends of entries, in mean degrees, above which a graph has hubs.
+HUB_SKEW = 4
+#: ``delta`` in graphs of low degree, in mean weights over the mean degree less one, the number of edges by
+#: which a path goes on.
+THIN_WIDTH = 4
+#: Entries per vertex up to which a graph has a low degree.
+THIN_DEGREE = 5
+#: ``delta`` in other graphs, in mean weights over the mean degree.
 WIDTH = 3
-#: The same in others that are spread over so many workers, with fewer vertices and entries for each.
-SPREAD_WIDTH, SPREAD_WORKERS, SPREAD_ITEMS = 8, 8, 1 << 15
+#: ``delta`` in other graphs that are spread over many workers, in mean weights over the mean degree.
+SPREAD_WIDTH = 8
+#: Workers from which on a graph may be spread over many.
+SPREAD_WORKERS = 8
+#: Vertices and entries for each worker below which a graph is spread over many.
+SPREAD_ITEMS = 1 << 15
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
 #: Chunks of the current bin, of all workers, that one of them processes alone while the others wait.
 SINGLE_CHUNKS = 2
-#: Parts of a chunk that are taken one by one, in a round of fewer vertices than this for each worker.
-PIECES, ROUND_VERTICES = 4, 4 * CHUNK
-#: Entries (and vertices) that a worker should process in a round; in a small graph, all workers together one
-#: part in so many: wide rounds process more again.
-ROUND_WORK, PARTS = 3200, 64
+#: Parts of a chunk that are taken one by one in a round of few vertices.
+PIECES = 4
+#: Vertices for each worker below which a round has few.
+ROUND_VERTICES = 4 * CHUNK
+#: Entries (and vertices) that a worker should process in a round; wider rounds process more of them again.
+ROUND_WORK = 3200
+#: In a small graph, all workers together should process one part in so many in a round.
+PARTS = 64
 #: Bins of a round, at most.
 SPAN = 64
 #: Bin of an offer whose worker had too few chunks.

@@ -52,8 +52,10 @@ QUEUED_VERTICES = 16384
 LISTED, QUEUED, FLAGGED, DONE = 0, 1, 2, 3
 #: Step of the threshold, in mean weights per neighbour.
 REACH = 32
-#: Turns that a block makes by itself, and vertices that it takes in one.
-TURNS, BLOCK_VERTICES = 32, 512
+#: Turns that a block makes by itself, at most.
+TURNS = 32
+#: Vertices that a block takes in such a turn, at most.
+BLOCK_VERTICES = 512
 #: Entries of a row that the sparse phase takes; longer ones are left to the dense phase.
 ROW_ENTRIES = 2048
 #: Queues in one array, each with a counter.
