@@ -4,6 +4,9 @@
     python bench/components.py cpu rmat-12 --peers      a small graph, beside Python's libraries too
     python bench/components.py edges                    edge lists alone on a GPU, in two orders
     python bench/components.py several                  several GPUs, every merge
+    python bench/components.py choices --threads 2 16   `auto` beside every method that it could take
+    python bench/components.py choices --device cuda
+    python bench/components.py choices --show bench/results/choices-cpu.json          the ratios of a result
 
 Every graph is generated, and all labels are compared.  CPU times are of the algorithm alone, the graph in the
 form that each peer wants; GAP's ``cc`` (in the folder ``$GAPBS``) runs in turn with ours.  GPU times of
@@ -12,28 +15,24 @@ host, on new graphs and on warm ones.
 
 On several GPUs the edges lie as ``graph.split`` spreads them, and the labels end up on the first; times are
 of the host.  ``local`` is the time until every GPU has labelled its share; the rest is the merge.
+
+The choices are measured by public calls on graphs that nothing has been derived of, and ``judging`` is the
+choice alone.  Vertices are numbered as the generator does, or at random (``permuted``), and the edges of a
+list come as they are made, or at random (``mixed``).  A size is a binary logarithm.
 """
 
+import math
+import statistics
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 
 import families
+import harness
+import numpy as np
 import peer_programs
-from harness import (
-    compared,
-    device_ms,
-    equal_to,
-    free,
-    groups,
-    in_turn,
-    main,
-    median_of,
-    ms_of,
-    part,
-    repeated,
-    timed,
-)
+from harness import device_ms, free, groups, in_turn, main, median_of, ms_of, part, repeated, seconds, timed
 
 import edgewise as ew
 from edgewise import primitives
@@ -50,6 +49,18 @@ FOR_LISTS = ("rem", "hang-rem", "edge-filter", "edge-reach")
 CPU_GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
 #: Label propagation takes rounds without number.
 TIMED = [method for method in METHODS if method != "propagate"]
+#: Methods that are left out: those for the other kind of device, which every device can run.
+OTHERS = {
+    "cpu": ("edge-filter", "edge-reach", "hang-rem", "hook-sample"),
+    "cuda": ("rem-sequential", "rem-ranges", "rem-edge-sample", "ecl-pairs"),
+}
+FORMS = {"edges": ("natural", "permuted", "natural mixed", "permuted mixed"), "rows": families.ORDERS}
+SIZES = {"cpu": (10, 14, 16, 18, 20), "cuda": (12, 16, 18, 20, 21, 22)}
+#: Runs of a method, at least and at most, and seconds that it may take in all after the least number.
+LEAST, MOST, ENOUGH = 5, 25, 0.06
+#: Limits: a new graph against the plain method and against the best, and judging against the call; all beyond
+#: so many milliseconds.
+PLAIN, SLOWER, FAR, JUDGING, BEYOND_MS = "rem", 1.05, 1.10, 0.03, 0.005
 #: Graphs for several GPUs: more than a billion edges each, and copies of geometric ones as in Hellås (2018).
 LARGE = {
     "rmat24": lambda: ew.generate.rmat(24, edge_factor=64, seed=1, device="cuda"),
@@ -73,7 +84,7 @@ def cpu(given):
         for name in given.graphs:
             graph = families.graph(name).prepare("components")  # before anything is timed
             file = Path(folder) / "graph.sg"
-            if peer_programs.gapbs_is_there():
+            if peer_programs.is_there("GAPBS"):
                 ew.write(graph, file)
             for count in given.threads:
                 yield from cpu_rows(name, graph, count, file, given)
@@ -82,27 +93,20 @@ def cpu(given):
 def cpu_rows(name, graph, count, file, given):
     """A row for every way on a number of threads."""
     threads.use(count)
-    ways = {method: partial(run, method, graph) for method in TIMED}
-    if peer_programs.gapbs_is_there():
+    ways = {method: (partial(run, method, graph), np.asarray) for method in TIMED}
+    if peer_programs.is_there("GAPBS"):
         program = partial(peer_programs.gapbs, "components rows", file, threads=count, trials=3)
         ways = {"gapbs": program} | ways
-    check = equal_to(run("rem-sequential", graph))
-    times = in_turn(ways, given.rounds, runs=3, check=check)
     for peer in installed("components", graph.n_edges) if given.peers else ():
         if count == 1 or peer.module == "networkit":
             make = parallel if peer.module == "networkit" else peer.calls["components"]
-            times |= beside(peer.module, *make(graph, count), check)
+            ways[peer.module] = make(graph, count)
+    times = in_turn(ways, given.rounds, runs=3, once=("igraph",))  # igraph keeps what it has found
     chosen, least = select_method(graph), min(times.get("gapbs", [0]))
     for method, spent in times.items():
         ratio = min(spent) / least if least else None
         row = {"graph": name, "threads": count, "method": method, "auto": method == chosen}
         yield row | {"ms": ms_of(spent), "ratio": ratio}
-
-
-def beside(name, solve, read, check):
-    """Times of a library; igraph keeps whether a graph is connected, so that it runs once."""
-    rounds = 1 if name == "igraph" else 3
-    return in_turn({name: solve}, rounds, check=lambda name, found: check(name, read(found)))
 
 
 def parallel(graph, count):
@@ -121,7 +125,122 @@ def beside_gapbs(rows):
         ours = [row for row in mine if row["auto"]]
         theirs = {row["graph"]: median_of(row) for row in mine if row["method"] == "gapbs"}
         pairs = [(row["graph"], median_of(row), theirs.get(row["graph"])) for row in ours]
-        yield from compared(f"{count} threads: auto / gapbs", pairs)
+        yield from harness.compared(f"{count} threads: auto / gapbs", pairs)
+
+
+# -- The choice of a method ----------------------------------------------------------------------------------
+
+
+def mixed(ends):
+    """The edges of a list in random order."""
+    module = np
+    if not isinstance(ends[0], np.ndarray):
+        import cupy as module
+    module.random.seed(1)
+    turn = module.random.permutation(len(ends[0]))
+    return tuple(module.ascontiguousarray(end[turn]) for end in ends)
+
+
+def makers(name, size, device):
+    """Pairs of a form and order, and of what makes new graphs of it."""
+    made = families.FAMILIES[name](size, device) if size else edge_list(name, device)
+    for order in families.ORDERS:
+        graph = families.permuted(made) if order == "permuted" else made
+        n, ends, rows = graph.n_vertices, (graph.sources, graph.targets), (graph.offsets, graph.neighbours)
+        yield ("rows", order), partial(ew.Graph, n, rows=(*rows, None))
+        yield ("edges", order), partial(ew.Graph, n, edges=(*ends, None))
+        yield ("edges", f"{order} mixed"), partial(ew.Graph, n, edges=(*mixed(ends), None))
+
+
+def choices(given):
+    """Calls of `auto` on new graphs, beside every method that it could take."""
+    given.facts["device"] = given.device
+    end, sizes = time.monotonic() + given.limit, given.sizes or SIZES[given.device]
+    names = given.names or [*families.FAMILIES, *(("road4096", *RMATS) if given.device == "cuda" else ())]
+    points = [(name, size) for size in sizes for name in names if name in families.FAMILIES]
+    for name, size in [*points, *((name, 0) for name in names if name not in families.FAMILIES)]:
+        for (form, order), make in makers(name, size, given.device) if time.monotonic() < end else ():
+            if form not in given.forms or order not in given.orders:
+                continue
+            for count in given.threads if given.device == "cpu" else (0,):
+                threads.use(count or None)
+                row = {"name": name, "size": size, "order": order, "form": form, "threads": count}
+                yield row | choice(form, make, given.device)
+
+
+def choice(form, make, device):
+    """What `auto` takes, how long it judges, and the times of every method on new graphs."""
+    found = [name for name, one in METHODS.items() if form in one.reads and not one.baseline]
+    methods = ["auto", *dict.fromkeys([PLAIN, *(name for name in found if name not in OTHERS[device])])]
+    times, graph = measured(make, methods), make()
+    judging = [seconds(partial(select_method, make())) for _ in range(9)]
+    row = {"vertices": graph.n_vertices, "edges": graph.n_edges, "taken": select_method(graph)}
+    row["judging_ms"] = 1e3 * statistics.median(judging)
+    return row | {"fresh_ms": {name: ms_of(spent) for name, spent in times.items()}}
+
+
+def measured(make, methods):
+    """Times of all methods in turn by name, each on new graphs, in seconds; slow ones run less often."""
+    times = {method: [] for method in methods}
+    for method in methods:
+        on_new(make, method)  # compiles, if it is the first
+    for turn in range(MOST):
+        first = turn % len(methods)  # what runs before changes what is in the caches
+        for method in (*methods[first:], *methods[:first]):
+            spent = times[method]
+            if turn < LEAST or sum(spent) < ENOUGH:
+                spent.append(on_new(make, method))
+    return times
+
+
+def on_new(make, method):
+    """Seconds of a call on a new graph."""
+    return seconds(partial(ew.connected_components, make(), method=method))
+
+
+def ms(row, method):
+    """Milliseconds of a method on new graphs."""
+    return row["fresh_ms"][method]["median"]
+
+
+def name_of(row):
+    """A graph, its order and its form in words."""
+    size = f"2^{row['size']}" if row["size"] else ""
+    return f"{row['name']:12s} {size:5s}{row['order']:15s} {row['form']:6s}"
+
+
+def report(rows):
+    """Lines about the limits, and about what each method gains over all others."""
+    for (form, count), found in groups(rows, "form", "threads"):
+        yield f"--- {form}{f', {count} threads' if count else ''}: {len(found)} graphs"
+        pairs = [(f"{name_of(row)} {row['taken']}; {best_of(row)}", ms(row, "auto"), row) for row in found]
+        plain = [(name, spent, ms(row, PLAIN)) for name, spent, row in pairs]
+        yield from harness.compared(f"auto / {PLAIN}", plain, SLOWER, BEYOND_MS)
+        best = [(name, spent, ms(row, best_of(row))) for name, spent, row in pairs]
+        yield from harness.compared("auto / the best", best, FAR, BEYOND_MS)
+        late = [row for row in found if row["judging_ms"] > max(JUDGING * ms(row, "auto"), BEYOND_MS)]
+        yield f"judging takes more than {100 * JUDGING:.0f} %: {len(late)}"
+        for row in late:
+            share = 100 * row["judging_ms"] / ms(row, "auto")
+            yield f"    {share:4.0f} % of {ms(row, 'auto'):.3f} ms  {name_of(row)}"
+        yield from without_each(found)
+
+
+def best_of(row, without=()):
+    """The fastest method of a row, apart from some."""
+    return min((name for name in row["fresh_ms"] if name not in ("auto", *without)), key=partial(ms, row))
+
+
+def without_each(rows):
+    """Lines about every method: where it is the best, and how much longer the next best takes."""
+    for method in dict.fromkeys(name for row in rows for name in row["fresh_ms"] if name != "auto"):
+        gains = [
+            (ms(row, best_of(row, {method})) / ms(row, method), row) for row in rows if best_of(row) == method
+        ]
+        most = max(gains, key=lambda pair: pair[0], default=None)
+        text = f"; the next best takes up to {most[0]:.2f} ({name_of(most[1]).strip()})" if most else ""
+        far = sum(ratio > FAR for ratio, _ in gains)
+        yield f"{method}: the best of {len(gains)} graphs, of {far} by more than 10 %{text}"
 
 
 # -- GPUs --------------------------------------------------------------------------------------------------
@@ -140,14 +259,14 @@ def edges(given):
             yield {"graph": name, "order": order} | edges_row(made.n_vertices, ends)
 
 
-def edge_list(name):
-    """A graph made of edges alone, on a GPU."""
+def edge_list(name, device="cuda"):
+    """A graph of the lists of a GPU."""
     if name in RMATS:
         scale, factor = RMATS[name]
-        return ew.generate.rmat(scale, edge_factor=factor, simple=True, device="cuda")
+        return ew.generate.rmat(scale, edge_factor=factor, simple=True, device=device)
     if name.startswith("scale-free"):
-        return ew.generate.scale_free(1 << 22, device="cuda")
-    return families.graph(name, "cuda")
+        return ew.generate.scale_free(1 << 22, device=device)
+    return families.graph(name, device)
 
 
 def edges_row(n, ends):
@@ -188,19 +307,11 @@ def several(given):
 
 
 def speedup(name, graph):
-    """Rows of one GPU and of all teams; large graphs with rows built everywhere too, which sampling needs."""
+    """Rows of one GPU and of all teams."""
     base, expected = on_one(name, graph)
     yield base
     for team in teams()[1:]:
         yield from on_team(name, graph, team, expected, base, ("edges", "range"))
-    if name in LARGE:
-        prepared = graph.prepare("components")
-        base, labels = on_one(name, prepared)
-        yield base | {"right": bool((labels == expected).all())}
-        split = prepared.split(teams()[-1])
-        split.parts = [one._replace(graph=one.graph.prepare("components")) for one in split.parts]
-        merge = "ranges" if split.by == "range" else "peer"
-        yield {"graph": name, "gpus": len(teams()[-1]), **merged(split, merge, expected, base)}
 
 
 def on_one(name, graph):
@@ -241,6 +352,19 @@ def label(graph):
 
 SEVERAL = [*LARGE, "rmat22", "road4096", "road4096-shuffled", "uniform22", "rgg21"]
 PARTS = {
+    "choices": part(
+        "choices-{kind}",
+        choices,
+        key=("name", "size", "order", "form", "threads"),
+        summary=report,
+        device="cpu",
+        threads=[2],
+        names=str,
+        sizes=int,
+        forms=[*FORMS],
+        orders=[*FORMS["edges"]],
+        limit=math.inf,
+    ),
     "cpu": part(
         "components-cpu",
         cpu,
@@ -252,12 +376,7 @@ PARTS = {
         peers=False,
     ),
     "edges": part("components-gpu-edges", edges, key=("graph", "order"), graphs=LISTS),
-    "several": part(
-        "several-gpu",
-        several,
-        key=("part", "graph", "form", "gpus", "merge"),
-        graphs=SEVERAL,
-    ),
+    "several": part("several-gpu", several, key=("part", "graph", "form", "gpus", "merge"), graphs=SEVERAL),
 }
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ and from rows by rank that are there already (``ranked``); what making either ta
 igraph: ``transitivity_local_undirected``, on one thread.  networkit: ``LocalClusteringCoefficient`` (turbo),
 ``TriangleEdgeScore``.  python-graphblas: ``plus_pair(A @ A)`` masked by ``A``, and the same by halves.
 
-Lengths: counting alone for a graph from a file, ranking, and the command from the file to a file.
+Lengths: counting alone for a graph from a file, and ranking.
 
 On a GPU counting only is timed with device events, warm, median of nine, from scratch memory to the sums;
 ranking the graph, making ready (tasks in order, tables), the first call (compiling), and whole public calls
@@ -18,8 +18,6 @@ on the same graph and on a new one of the same rows are columns of their own.  E
 its total is the published one.
 """
 
-import sys
-import tempfile
 import time
 from functools import partial
 from importlib.util import find_spec
@@ -27,7 +25,7 @@ from pathlib import Path
 
 import families
 import numpy as np
-from harness import device_ms, equal_to, in_turn, main, part, peers, process, seconds, spread, timed
+from harness import device_ms, in_turn, main, part, peers, seconds, spread, timed
 
 import edgewise as ew
 from edgewise.cycles import METHODS
@@ -46,7 +44,6 @@ LONG = 8
 #: Cycles of com-DBLP by length, and milliseconds that G2Miner takes on an H200 for each total.
 DBLP = {3: 2_224_385, 4: 55_107_655, 5: 3_449_276_253, 6: 281_926_360_540}
 G2MINER = {int(length): ms for length, ms in peers("gpu-cycles")[0]["ms"].items()}
-BARS = {3: 0.3, 4: 1.3, 5: 84}
 #: Bytes a millisecond, and wedges a millisecond (an entry read and one more in a counter).
 BANDWIDTH, WEDGES = 4.3e9, 1.07e9
 
@@ -134,12 +131,8 @@ def triangles_row(graph, count, given):
     }
     for peer, make in PEERS.items():
         ways |= make(simple, count) if find_spec(peer) and peer not in given.without else {}
-    check = equal_to(from_rows())
-    for name, (solve, read) in ways.items():
-        check(name, read(solve())) if read else None
-    solvers = {name: solve for name, (solve, _) in ways.items()}
-    times = in_turn(solvers, given.rounds, runs=given.runs, long=LONG)
-    spent = in_turn(solvers, 1, clock=time.process_time, long=0)
+    times = in_turn(ways, given.rounds, runs=given.runs, long=LONG)
+    spent = in_turn(ways, 1, clock=time.process_time)
     least = {way: 1e3 * min(found) for way, found in times.items()}
     peer = min((way for way in least if way not in ("rows", "ranked")), key=least.get, default=None)
     row = {"ms": least, "cpu_ms": {way: 1e3 * min(found) for way, found in spent.items()}}
@@ -165,11 +158,6 @@ def lengths(given):
         threads.use(count)
         for length in given.lengths:
             yield length_row(graph, length, count, given.rounds)
-    with tempfile.TemporaryDirectory() as folder:
-        for length in (one for one in given.lengths if one < 6):
-            words = ["cycles", given.file, "--length", length, "-o", f"{folder}/counts.parquet", "--quiet"]
-            runs = [process([sys.executable, "-m", "edgewise", *words]) for _ in range(given.rounds + 1)]
-            yield {"length": length, "method": "command", "seconds": min(run["seconds"] for run in runs)}
 
 
 def length_row(graph, length, count, rounds):
@@ -240,7 +228,6 @@ def gpu_row(graph, ranked, wedges, length, published):
         "warm_call_ms": calls_ms(lambda: graph, length),
         "fresh_call_ms": calls_ms(lambda: ew.Graph(graph.n_vertices, rows=rows), length),
         "floor_ms": max(moved / BANDWIDTH, 0 if length == 3 else wedges / WEDGES),
-        "bar_ms": BARS[length] if published else None,
         "g2miner_ms": G2MINER[length] if published else None,
     }
 

@@ -17,14 +17,6 @@ HEAVIEST = 255
 JOINTS = 8
 
 
-def cube(k):
-    return round(2 ** (k / 3))
-
-
-def square(k):
-    return math.isqrt(2**k)
-
-
 #: Families by name: a graph of about ``2**k`` vertices on a device.
 FAMILIES = {
     "rmat": lambda k, device: ew.generate.rmat(k, edge_factor=16, simple=True, shuffle=False, device=device),
@@ -32,9 +24,9 @@ FAMILIES = {
     "scale_free": lambda k, device: ew.generate.scale_free(2**k, device=device),
     "rgg": lambda k, device: ew.generate.rgg(2**k, mean_degree=14, device=device),
     "delaunay": lambda k, device: ew.generate.delaunay(2**k, device=device),
-    "mesh2d": lambda k, device: ew.generate.mesh2d(square(k), device=device),
-    "grid": lambda k, device: ew.generate.grid(square(k), dropped=0.25, device=device),
-    "stencil3d": lambda k, device: ew.generate.stencil3d(cube(k), device=device),
+    "mesh2d": lambda k, device: ew.generate.mesh2d(math.isqrt(2**k), device=device),
+    "grid": lambda k, device: ew.generate.grid(math.isqrt(2**k), dropped=0.25, device=device),
+    "stencil3d": lambda k, device: ew.generate.stencil3d(round(2 ** (k / 3)), device=device),
     "paths": lambda k, device: ew.generate.paths(2**k, device=device),
     "components": lambda k, device: ew.generate.components(2**k, mean_size=3, device=device),
 }

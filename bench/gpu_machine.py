@@ -25,24 +25,15 @@ from typing import NamedTuple
 
 from harness import ROOT, parser_of, state
 
+from edgewise.device import arrays
+
 CORES_OF_GPU_JOBS, CORES_TIMED = 8, 16
 
 
 class Job(NamedTuple):
-    """A command and what it needs.
+    """A command: what follows ``python``, the minutes and the GPUs that it needs (0: it times cores).
 
-    Attributes
-    ----------
-    name : str
-        For the log.
-    words : str
-        What follows ``python``.
-    minutes : float
-        After which it is ended.
-    gpus : int
-        How many it needs; 0 if it times CPU cores.
-    under : str
-        The program, with options, that runs ``python``.
+    ``under`` is the program, with options, that runs ``python``.
     """
 
     name: str
@@ -70,9 +61,13 @@ JOBS = (
     ),
     Job("racecheck-transactions", f"{TESTS} gpu tests/transactions", 9, under=RACECHECK),
     Job("components-edges", "bench/components.py edges", 2),
-    Job("choices", "bench/choices.py --device cuda --limit 400", 8),
+    Job("choices", "bench/components.py choices --device cuda --limit 400", 8),
     Job("paths", "bench/paths.py gpu", 4),
-    Job("hierarchy", "bench/paths.py hierarchy", 2),
+    Job(
+        "hierarchy",
+        "bench/surface.py --device cuda --named paths-16 paths-22 grid-20 --prepared --name prepared",
+        2,
+    ),
     Job("cycles", "bench/cycles.py gpu", 4),
     Job("forest", "bench/forest.py gpu", 3),
     Job("partitions", "bench/partitions.py large --device cuda", 9),
@@ -85,11 +80,11 @@ JOBS = (
     ),
     Job("surface", "bench/surface.py --device cuda --sizes 16 17 18 19 20", 5),
     Job("first-use", "bench/first_use.py --device cuda", 3),
-    Job("tiles", "bench/all_pairs.py tiles", 3),
+    Job("tiles", "bench/paths.py tiles", 3),
     Job("streams", "bench/streams.py gpu", 3),
     Job("several", "bench/components.py several rmat24", 3, 2),
     Job("forest-several", "bench/forest.py several", 4, 2),
-    Job("all-pairs-several", "bench/all_pairs.py several", 3, 2),
+    Job("all-pairs-several", "bench/paths.py several", 3, 2),
     Job("partitions-cores", "bench/partitions.py large", 9, 0),
     Job(
         "scaling",
@@ -98,23 +93,14 @@ JOBS = (
         8,
         0,
     ),
-    Job("choices-cores", "bench/choices.py --threads 2 16 --limit 400", 8, 0),
+    Job("choices-cores", "bench/components.py choices --threads 2 16 --limit 400", 8, 0),
     Job("transactions-cores", "bench/transactions.py tables", 5, 0),
     Job("histories-cores", "bench/transactions.py history --seconds 120", 3, 0),
 )
 
 
 class Run:
-    """What the jobs of one run share.
-
-    Attributes
-    ----------
-    folder : Path
-    end : float
-        ``time.monotonic()`` by which every job must have ended.
-    done : dict
-        Status, seconds and state of every job that has run.
-    """
+    """What the jobs of one run share: the folder, when all must have ended, and what has been done."""
 
     def __init__(self, folder, minutes):
         self.folder, self.end = folder, time.monotonic() + 60 * minutes
@@ -134,20 +120,12 @@ class Run:
 
     def run_one(self, job, cores):
         """Run one job, and note how it ended."""
-        start, log = time.monotonic(), self.folder / f"{job.name}.log"
-        command = [*job.under.split(), sys.executable, *job.words.split()]
-        with log.open("w") as output:
+        start, words = time.monotonic(), [*job.under.split(), sys.executable, *job.words.split()]
+        how = {"cwd": ROOT, "env": self.environment(len(cores)), "timeout": 60 * job.minutes}
+        how |= {"stderr": subprocess.STDOUT, "preexec_fn": lambda: os.sched_setaffinity(0, cores)}
+        with (self.folder / f"{job.name}.log").open("w") as output:
             try:
-                done = subprocess.run(
-                    command,
-                    cwd=ROOT,
-                    env=environment(self.folder, len(cores)),
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    timeout=60 * job.minutes,
-                    preexec_fn=lambda: os.sched_setaffinity(0, cores),
-                )
-                status = done.returncode
+                status = subprocess.run(words, stdout=output, **how).returncode
             except subprocess.TimeoutExpired:
                 status = "out of time"
             except OSError as error:
@@ -158,55 +136,37 @@ class Run:
             self.done[job.name] = {"status": status, "seconds": seconds, "state": state()}
             self.path.write_text(json.dumps(self.done, indent=1))
 
-
-def environment(folder, cores):
-    """Variables of a job."""
-    folder = folder.resolve()
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
-        "NUMBA_NUM_THREADS": str(cores),
-        "EDGEWISE_CACHE_DIR": os.environ.get("EDGEWISE_CACHE_DIR", str(folder / "kernels")),
-        "EDGEWISE_QUIET": "1",
-        "OUT": str(folder / "results"),
-    }
-
-
-def gpu_count():
-    try:
-        import cupy
-
-        return cupy.cuda.runtime.getDeviceCount()
-    except Exception:
-        return 0
+    def environment(self, cores):
+        """Variables of a job."""
+        folder, path = self.folder.resolve(), os.environ.get("PYTHONPATH", "")
+        own = {"PYTHONPATH": f"{ROOT}{os.pathsep}{path}".rstrip(os.pathsep), "EDGEWISE_QUIET": "1"}
+        own |= {"NUMBA_NUM_THREADS": str(cores), "OUT": str(folder / "results")}
+        return {"EDGEWISE_CACHE_DIR": str(folder / "kernels"), **os.environ, **own}
 
 
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--minutes", type=float, default=120.0, help="time for all")
-    parser.add_argument(
-        "--only", nargs="+", choices=[job.name for job in JOBS], help="these jobs, in this order"
-    )
+    names = [job.name for job in JOBS]
+    parser.add_argument("--only", nargs="+", choices=names, help="these jobs, in this order")
     parser.add_argument("--list", action="store_true", help="print the jobs")
     given = parser.parse_args()
-    jobs = [job for name in given.only or [] for job in JOBS if job.name == name] or list(JOBS)
+    jobs = [JOBS[names.index(name)] for name in given.only or names]
     if given.list or given.folder is None:
         for job in jobs:
-            needs = f"{job.gpus} GPU{'s' * (job.gpus > 1)}" if job.gpus else "cores"
-            print(f"{job.name:20} {needs:7} {job.minutes:3} min  python {job.words}")
+            print(f"{job.name:22} {job.gpus} GPUs {job.minutes:3} min  python {job.words}")
         return
-    gpus, cores = gpu_count(), sorted(os.sched_getaffinity(0))
+    gpus, cores = arrays.gpu_count(), sorted(os.sched_getaffinity(0))
     of_gpus = [job for job in jobs if 1 <= job.gpus <= gpus]
     of_cores = [job for job in jobs if job.gpus == 0]
-    here = Run(given.folder, given.minutes)
-    if len(cores) < CORES_OF_GPU_JOBS + CORES_TIMED:
-        here.run(of_gpus, cores)
-        here.run(of_cores, cores)
-        return
-    beside = Thread(target=here.run, args=(of_gpus, cores[CORES_TIMED : CORES_TIMED + CORES_OF_GPU_JOBS]))
+    here, shared = Run(given.folder, given.minutes), len(cores) < CORES_OF_GPU_JOBS + CORES_TIMED
+    others = cores if shared else cores[CORES_TIMED : CORES_TIMED + CORES_OF_GPU_JOBS]
+    beside = Thread(target=here.run, args=(of_gpus, others))
     beside.start()
-    here.run(of_cores, cores[:CORES_TIMED])
+    if shared:
+        beside.join()
+    here.run(of_cores, cores if shared else cores[:CORES_TIMED])
     beside.join()
 
 

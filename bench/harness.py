@@ -11,31 +11,23 @@ import argparse
 import json
 import os
 import platform
+import re
 import shlex
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PEERS = ROOT / "bench" / "peers"
-PACKAGES = (
-    "numpy",
-    "scipy",
-    "numba",
-    "numba-cuda",
-    "cupy-cuda13x",
-    "pyarrow",
-    "igraph",
-    "networkit",
-    "rustworkx",
-)
+PACKAGES = "numpy scipy numba numba-cuda cupy-cuda13x pyarrow igraph networkit rustworkx"
 #: Timed runs of a call on a GPU.
 RUNS = 9
 #: Ways of :func:`in_turn` that return seconds.
@@ -66,35 +58,16 @@ HELP = {
 # -- Parts of a benchmark and their options ------------------------------------------------------------------
 
 
-class Part(NamedTuple):
+def part(result, rows, /, *, key=(), summary=lambda rows: (), **options):
     """A part of a benchmark.
 
-    Attributes
-    ----------
-    result : str
-        Name of the result, a format of the ``kind`` of device (``cpu`` or ``cuda``) and of the ``place``
-        (``cpu`` or ``gpu``).
-    rows : callable
-        Takes the options, and yields rows; what the result has beside them goes to ``facts`` of the options.
-    key : tuple of str
-        Columns that tell rows apart: a later row with the same ones takes the place of an earlier one.
-    summary : callable
-        Takes the rows, and returns lines that are printed at the end.
-    options : dict
-        Defaults by name: a bool is a flag, a list takes several values, of the type of the first one; a type
-        takes several of its values, and none by default.
+    ``result`` is its name, a format of the ``kind`` of device (``cpu`` or ``cuda``) and of the ``place``
+    (``cpu`` or ``gpu``).  ``rows(options)`` yields rows; what the result has beside them goes to ``facts`` of
+    the options.  ``key`` has the columns that tell rows apart: a later row takes the place of an earlier one.
+    ``summary(rows)`` returns lines that are printed at the end.  Options are given by their defaults: a bool
+    is a flag, a list takes several values of the type of the first one, and a type several of its values.
     """
-
-    result: str
-    rows: Callable
-    key: tuple[str, ...] = ()
-    summary: Callable = lambda rows: ()
-    options: dict[str, Any] = {}
-
-
-def part(result, rows, /, *, key=(), summary=lambda rows: (), **options):
-    """A :class:`Part` of which the options are given by keyword."""
-    return Part(result, rows, key, summary, options)
+    return SimpleNamespace(result=result, rows=rows, key=key, summary=summary, options=options)
 
 
 def main(text, parts):
@@ -126,12 +99,12 @@ def key_of(chosen, row, number):
 def parsed(text, parts):
     """The options of the command line, with the part as ``chosen``."""
     parser = parser_of(text)
-    if isinstance(parts, Part):
+    if isinstance(parts, SimpleNamespace):
         add_options(parser, parts)
         return parser.parse_args()
     below = parser.add_subparsers(required=True, metavar="{" + ",".join(parts) + "}")
     for name, one in parts.items():
-        add_options(below.add_parser(name, help=(one.rows.__doc__ or "").partition("\n")[0]), one)
+        add_options(below.add_parser(name, help=getattr(one.rows, "func", one.rows).__doc__), one)
     return parser.parse_args()
 
 
@@ -191,8 +164,8 @@ def ms_of(times):
     return spread([1e3 * one for one in times])
 
 
-def settle():
-    """Wait until all GPUs have nothing to do."""
+def settle(give_back=False):
+    """Wait until all GPUs have nothing to do; give the memory that CuPy keeps back, if so."""
     if "cupy" not in sys.modules:
         return
     import cupy
@@ -200,16 +173,11 @@ def settle():
     for number in range(cupy.cuda.runtime.getDeviceCount()):
         with cupy.cuda.Device(number):
             cupy.cuda.runtime.deviceSynchronize()
+            if give_back:
+                cupy.get_default_memory_pool().free_all_blocks()
 
 
-def free():
-    """Give the memory that CuPy keeps on all GPUs back."""
-    import cupy
-
-    settle()
-    for number in range(cupy.cuda.runtime.getDeviceCount()):
-        with cupy.cuda.Device(number):
-            cupy.get_default_memory_pool().free_all_blocks()
+free = partial(settle, give_back=True)
 
 
 def timed(action):
@@ -250,19 +218,26 @@ def device_ms(action, runs=RUNS):
     return spread(times)
 
 
-def in_turn(ways, rounds, *, runs=1, clock=time.perf_counter, check=None, once=(), long=float("inf")):
+def in_turn(ways, rounds, *, runs=1, clock=time.perf_counter, same=None, once=(), long=float("inf")):
     """Lists of the seconds of each way, all run in turn, so that a busy machine troubles all alike.
 
-    What a way returns is given to ``check(name, found)``.  Those of :data:`CLOCKED` are programs with clocks
-    of their own, which return seconds.  All others run once before, which compiles.  A way of ``once`` is not
-    repeated at all, and one with a run longer than ``long`` seconds not any more.
+    A way is a pair: what solves, which is timed, and what reads what was found, or None.  All that is read
+    must be the ``same`` (by default equal arrays).  Those of :data:`CLOCKED` are programs with clocks of
+    their own: actions that return seconds.  All others run once before, which compiles.  A way of ``once`` is
+    not repeated at all, and one with a run longer than ``long`` seconds not any more.
     """
-    times = {name: [] for name in ways}
-    for name, way in ways.items():
+    times, known = {name: [] for name in ways}, []
+
+    def compare(name, found):
+        if ways[name][1]:
+            known.append(ways[name][1](found))
+            if not (same or np.array_equal)(known[0], known[-1]):
+                sys.exit(f"{name} finds another answer than {next(iter(ways))}")
+            del known[1:]
+
+    for name in ways:
         if name not in (*CLOCKED, *once):
-            found = way()
-            if check:
-                check(name, found)
+            compare(name, ways[name][0]())
     for _ in range(rounds):
         for name, way in ways.items():
             if name in CLOCKED:
@@ -273,23 +248,11 @@ def in_turn(ways, rounds, *, runs=1, clock=time.perf_counter, check=None, once=(
                     break
                 settle()
                 start = clock()
-                found = way()
+                found = way[0]()
                 settle()
                 times[name].append(clock() - start)
-                if check:
-                    check(name, found)
+                compare(name, found)
     return times
-
-
-def equal_to(expected):
-    """A check of :func:`in_turn`: arrays must be equal to what is expected."""
-    import numpy as np
-
-    def check(name, found):
-        if not np.array_equal(found, expected):
-            sys.exit(f"{name} finds another answer")
-
-    return check
 
 
 def compared(title, pairs, limit=1.0, beyond=0.0):
@@ -352,7 +315,10 @@ def process(command, cwd=None, **environment):
 @cache
 def machine():
     """Processor, cores and GPU, without anything that names the host."""
-    facts = {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()}
+    info = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*: (.*)", info.read_text() if info.exists() else "")
+    facts = {"processor": named[1] if named else platform.processor()}
+    facts |= {"cores": os.cpu_count(), "system": platform.system()}
     try:
         import cupy
 
@@ -363,19 +329,11 @@ def machine():
     return facts
 
 
-def _processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
-
-
 @cache
 def versions():
     """Versions of Python and of the packages that are measured."""
     found = {"python": platform.python_version()}
-    for name in PACKAGES:
+    for name in PACKAGES.split():
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -411,6 +369,11 @@ def state():
     words = ["git", "describe", "--always", "--dirty"]
     done = subprocess.run(words, cwd=RESULTS, capture_output=True, text=True)
     return done.stdout.strip() or "unknown"
+
+
+def results(name):
+    """What ``results/NAME.json`` holds."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
 
 
 def peers(name):

@@ -7,10 +7,9 @@ It adds up the levels of the tree as :mod:`edgewise.streams.sharded` builds it, 
 there can be: a pair for each id, or for each row that a task has read.
 """
 
-import json
 import math
 
-from harness import RESULTS, parser_of
+from harness import parser_of, results
 
 from edgewise.streams.sharded import parts_together
 
@@ -49,15 +48,13 @@ def main():
     parser.add_argument("--rate", type=float, help="Rows a second of a worker.")
     parser.add_argument("--storage", type=float, default=2e9, help="Bytes a second of all workers together.")
     given = parser.parse_args()
-    measured = json.loads((RESULTS / "streams-cpu.json").read_text())
-    rate = given.rate or measured["rows"][0]["edges_per_s"]
+    rate = given.rate or results("streams-cpu")["rows"][0]["edges_per_s"]
     print("| edges | ids | parents, GB | reading, min | merging, min | last merge, min | moved, TB |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("|" + " --- |" * 7)
     for edges, ids in CASES:
         parents, *minutes, moved = times(edges, ids, given.workers, rate, given.storage)
-        cells = [in_words(edges), in_words(ids), f"{parents / 1e9:,.0f}"]
-        cells += [f"{one:,.0f}" for one in minutes] + [f"{moved / 1e12:,.1f}"]
-        print("| " + " | ".join(cells) + " |")
+        cells = [in_words(edges), in_words(ids), *(f"{one:,.0f}" for one in (parents / 1e9, *minutes))]
+        print("| " + " | ".join([*cells, f"{moved / 1e12:,.1f}"]) + " |")
 
 
 if __name__ == "__main__":

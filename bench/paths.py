@@ -3,7 +3,10 @@
     GAPBS=folder python bench/paths.py bfs --threads 1 2      the six graphs of the CPU table
     GAPBS=folder python bench/paths.py sssp road1500          weights 1 to 10, 1 to 255 and 1 to 10,000
     python bench/paths.py gpu                                 the four graphs of the GPU table
-    python bench/paths.py hierarchy                           by a contraction hierarchy and by levels
+    python bench/paths.py tiles                               all pairs by Floyd-Warshall in tiles on one GPU
+    python bench/paths.py large                               the same with 100,000 vertices, float32 (40 GB)
+    python bench/paths.py several                             on 1, 2, 4 ... GPUs, n = 65,536
+    python bench/paths.py lanes                               batched searches: 100,000 vertices, degree 6
 
 On the CPU ours is the whole call, ids and result included; GAP's ``bfs`` and ``sssp`` (in the folder
 ``$GAPBS``) run in turn from the same sources, with the best ``delta`` of a small set.  Sources lie in the
@@ -12,41 +15,36 @@ whose least times are added.  All distances are compared with those of the first
 
 On a GPU the search is from the vertex of highest degree, weights 1 to 100 (roads 1 to 10,000), timed with
 device events, warm, median of nine, the rows resident; making the graph, its rows and the first call
-(compiling) are columns of their own.  Contraction hierarchies are prepared once for each graph: their calls
-are whole public calls, on a new graph over the same arrays, which eliminates first, and on a warm one, from
-two sources.
+(compiling) are columns of their own.  Contraction hierarchies are measured by ``surface.py --prepared``.
+
+Matrices of all pairs lie on the GPUs, transfers are not timed; times are of the host, least of ``--runs``.
+Updates are n^3 / time, also where a symmetric matrix takes half of them.  A sample of distances must be the
+least of all ``D[i, k] + D[k, j]``, rows on several GPUs have the sums of those on one, the lanes' rows are
+those of SciPy's search.
 """
 
+import operator
 import tempfile
 from functools import partial
 from pathlib import Path
 
 import families
+import harness
 import numpy as np
 import peer_programs
-from harness import (
-    ROOT,
-    compared,
-    device_ms,
-    equal_to,
-    groups,
-    in_turn,
-    main,
-    ms_of,
-    part,
-    peers,
-    repeated,
-    timed,
-)
+from harness import compared, device_ms, free, groups, in_turn, main, ms_of, part, seconds, spread, timed
 
 import edgewise as ew
-from edgewise.device import threads
+from edgewise.device import arrays, threads
+from edgewise.experiments.peers import scipy_matrix
+from edgewise.paths.apsp import floyd_warshall_gpu, warp_lanes
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.bfs import NO_CUTOFF, bfs
 from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.sssp import METHODS as SSSP
 from edgewise.paths.sssp import shortest_paths
 from edgewise.paths.sssp.weights import limit_in, rows_in
+from edgewise.primitives.min_plus import padded
 
 GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
 GPU_GRAPHS = ["rmat22", "uniform22", "rgg21", "road4096-dense"]
@@ -57,62 +55,53 @@ BFS_METHODS = ["auto", "top-down", "direction-optimising"]
 SSSP_METHODS = ["auto", "bellman-ford", "dijkstra"]
 #: Number of vertices of a small component.
 SMALL = 19
-#: What is to be reached on one H200, in ms.
-BARS = {
-    "bfs": {"rmat22": 2.0, "uniform22": 1.5, "rgg21": 5, "road4096-dense": 25},
-    "sssp": {"rmat22": 8, "uniform22": 8, "rgg21": 12, "road4096-dense": 60},
-}
 #: Bytes a millisecond; 4 move, or 8 with weights, for each entry of a reached vertex, and 28 for a vertex.
 BANDWIDTH = 4.3e9
 #: The teaching methods make a pass over all vertices a round: not thousands of them.
 SLOW = {("harish", "road4096-dense")}
-ROADS = ROOT.parent / "shared" / "data" / "luxembourg_osm" / "luxembourg_osm.mtx.gz"
+#: Vertices of all pairs, and from which number on one run must do; random weights are from 1 to this number.
+SIZES, LONG, WEIGHTS = [4096, 8192, 16384, 32768], 60_000, 1 << 20
 
 
 # -- CPU cores -----------------------------------------------------------------------------------------------
 
 
-def breadth_first(given):
-    """Breadth-first search on CPU cores, beside GAP's program."""
+def on_cores(search, given):
+    """Searches on CPU cores, beside GAP's program."""
     with tempfile.TemporaryDirectory() as folder:
         for name in given.graphs:
-            graph = families.graph(name)
-            graph.offsets  # noqa: B018  rows are there before anything is timed
-            sources, file = sources_of(graph, 3), file_of(graph, folder, ".sg")
-            for count in given.threads:
-                threads.use(count)
-                found = {one: times_of(bfs, graph, one, file, given) for one in sources}
-                least = {
-                    side: 1e3 * sum(min(times[side]) for times in found.values())
-                    for side in found[sources[0]]
-                }
-                theirs = least.pop("gapbs", 0.0)
-                for method, ms in least.items():
-                    chosen = bfs(graph, sources[0], method=method).method
-                    row = {"graph": name, "threads": count, "method": method, "chosen": chosen, "ms": ms}
-                    yield row | {"gapbs_ms": theirs, "ratio": ms / theirs if theirs else None}
-
-
-def weighted(given):
-    """Shortest paths along weights on CPU cores, beside GAP's program."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in given.graphs:
-            plain = families.graph(name)
-            (source,) = sources_of(plain, 1)
-            for largest in [*DELTAS][: 3 if name.startswith("road") else 2]:
-                graph = ew.generate.with_weights(plain, 1, largest)
-                file = file_of(graph, folder, ".wsg")
+            plain, is_bfs = families.graph(name), search is bfs
+            sources = sources_of(plain, 3 if is_bfs else 1)
+            for largest in (0,) if is_bfs else [*DELTAS][: 3 if name.startswith("road") else 2]:
+                graph = ew.generate.with_weights(plain, 1, largest) if largest else plain
+                graph.offsets  # noqa: B018  rows are there before anything is timed
+                file = Path(folder) / ("graph.wsg" if largest else "graph.sg")
+                if peer_programs.is_there("GAPBS"):
+                    ew.write(graph, file)
                 for count in given.threads:
-                    yield from weighted_rows(
-                        {"graph": name, "weights": largest, "threads": count}, graph, source, file, given
-                    )
+                    threads.use(count)
+                    if is_bfs:
+                        yield from bfs_rows({"graph": name, "threads": count}, graph, sources, file, given)
+                    else:
+                        facts = {"graph": name, "weights": largest, "threads": count}
+                        yield from weighted_rows(facts, graph, *sources, file, given)
+
+
+def bfs_rows(facts, graph, sources, file, given):
+    """A row for every method, with the sum of the least times from each source."""
+    found = [times_of(bfs, graph, one, file, given) for one in sources]
+    least = {side: 1e3 * sum(min(times[side]) for times in found) for side in found[0]}
+    theirs = least.pop("gapbs", 0.0)
+    for method, ms in least.items():
+        chosen = bfs(graph, sources[0], method=method).method
+        row = {**facts, "method": method, "chosen": chosen, "ms": ms, "gapbs_ms": theirs}
+        yield row | {"ratio": ms / theirs if theirs else None}
 
 
 def weighted_rows(facts, graph, source, file, given):
-    """A row for every method on a number of threads, and for GAP's program."""
-    threads.use(facts["threads"])
+    """A row for every method, and for GAP's program."""
     delta = None
-    if peer_programs.gapbs_is_there():
+    if peer_programs.is_there("GAPBS"):
         trial = partial(peer_programs.gapbs, "sssp", file, threads=facts["threads"], trials=3, source=source)
         delta = min(DELTAS[facts["weights"]], key=lambda one: min(trial(delta=one)))
     times = times_of(shortest_paths, graph, source, file, given, delta)
@@ -125,18 +114,14 @@ def weighted_rows(facts, graph, source, file, given):
 
 def times_of(search, graph, source, file, given, delta=None):
     """Seconds of every method, and of GAP's program, from one source."""
-    first = search(graph, source, method=given.methods[-1]).verify()
-    ways = {method: partial(distances_by, search, graph, source, method) for method in given.methods}
-    if peer_programs.gapbs_is_there():
+    search(graph, source, method=given.methods[-1]).verify()
+    read = operator.attrgetter("distances")
+    ways = {method: (partial(search, graph, source, method=method), read) for method in given.methods}
+    if peer_programs.is_there("GAPBS"):
         call, count = search.__name__.replace("shortest_paths", "sssp"), threads.count()
         more = {"threads": count, "trials": given.runs, "source": source, "delta": delta}
         ways = {"gapbs": partial(peer_programs.gapbs, call, file, **more)} | ways
-    return in_turn(ways, given.rounds, runs=given.runs, check=equal_to(first.distances))
-
-
-def distances_by(search, graph, source, method):
-    """What a method computes."""
-    return search(graph, source, method=method).distances
+    return in_turn(ways, given.rounds, runs=given.runs)
 
 
 def sources_of(graph, count):
@@ -147,14 +132,6 @@ def sources_of(graph, count):
     else:
         chosen = result.roots[result.sizes() == SMALL]
     return np.random.default_rng(1).choice(chosen, count, replace=False).tolist()
-
-
-def file_of(graph, folder, suffix):
-    """A file for GAP's programs."""
-    file = Path(folder) / f"graph{suffix}"
-    if peer_programs.gapbs_is_there():
-        ew.write(graph, file)
-    return file
 
 
 def beside_gapbs(rows):
@@ -207,7 +184,7 @@ def gpu_row(problem, name, view, source, act):
     found, first = timed(act)
     reached = found != unreached(np.int32)
     moved = float((cupy.diff(view.offsets) * reached).sum()) * (4 if problem == "bfs" else 8)
-    theirs = [peer["ms"] for peer in peers("gpu-searches") if peer["problem"] == problem]
+    theirs = [peer["ms"] for peer in harness.peers("gpu-searches") if peer["problem"] == problem]
     return {
         "right": is_right(view, found, source),
         "reached": int(reached.sum()),
@@ -215,7 +192,6 @@ def gpu_row(problem, name, view, source, act):
         "ms": device_ms(act),
         "first_s": first,
         "floor_ms": (moved + 28 * len(found)) / BANDWIDTH,
-        "bar_ms": BARS[problem].get(name),
         "best_peer_ms": min((ms[name] for ms in theirs if name in ms), default=None),
     }
 
@@ -239,81 +215,156 @@ def is_right(view, distances, source, at_once=1 << 20):
     return bool((least == distances).all())
 
 
-# -- Contraction hierarchies ---------------------------------------------------------------------------------
-
-#: By problem: the call, the method that searches by levels, and the rows that it reads.
-SEARCHES = {
-    "bfs": (ew.bfs, "cooperative", adjacency_of),
-    "sssp": (ew.shortest_paths, "near-far", rows_in),
-}
+# -- All pairs on GPUs --------------------------------------------------------------------------------------
 
 
-def with_long_paths(given):
-    """Name and maker of paths, grids and streets with a vertex at every bend, on the GPU."""
-    make, file = ew.generate, Path(given.file)
-    for k in (16, 19, 22):
-        yield f"paths, 2^{k}", lambda k=k: make.paths(2**k, device="cuda")
-    yield "paths, 2^22, random ids", lambda: make.paths(2**22, shuffle=True, device="cuda")
-    yield "one path, 2^16", lambda: make.paths(2**16, mean_length=2.0**32, branches=0, device="cuda")
-    if file.exists():
-        yield "Luxembourg", lambda: without_ids(ew.read(file)).to("cuda")
-        yield "Luxembourg, 16 copies", lambda: make.replicate(without_ids(ew.read(file)), 16).to("cuda")
-    for k in (16, 20, 22, 24):
-        yield f"grid, 2^{k}", lambda k=k: make.grid(2 ** (k // 2), dropped=0.25, device="cuda")
+def fill(rows, first, stride, kind, symmetric=False, at_once=128):
+    """Random weights between all pairs, for ``rows`` rows from ``first`` on; a function of the pair alone."""
+    import cupy
+
+    matrix = cupy.empty((rows, stride), kind)
+    columns = cupy.arange(stride, dtype=np.uint64)
+    for begin in range(0, rows, at_once):
+        numbers = cupy.arange(first + begin, first + min(begin + at_once, rows), dtype=np.uint64)[:, None]
+        low, high = numbers, columns
+        if symmetric:
+            low, high = cupy.minimum(numbers, columns), cupy.maximum(numbers, columns)
+        key = low << np.uint64(32) | high
+        for shift, factor in ((29, 0xBF58476D1CE4E5B9), (32, 0x94D049BB133111EB)):
+            key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+        matrix[begin : begin + at_once] = (key >> np.uint64(40)) % np.uint64(WEIGHTS) + np.uint64(1)
+    matrix = matrix.reshape(-1)
+    matrix[first :: stride + 1] = 0
+    return matrix
 
 
-def without_ids(graph):
-    """The graph with its vertices as numbers."""
-    return ew.Graph(graph.n_vertices, edges=(graph.sources, graph.targets, None))
+def is_closed(matrix, stride, pairs=64):
+    """Whether a sample of entries is the least over all ways through a third vertex."""
+    import cupy
+
+    for i, j in np.random.default_rng(3).integers(0, stride, (pairs, 2)).tolist():
+        best = (matrix[i * stride : (i + 1) * stride] + matrix[j::stride]).min()
+        if not cupy.allclose(best, matrix[i * stride + j], rtol=1e-5):
+            return False
+    return True
 
 
-def hierarchy(given):
-    """Searches by a contraction hierarchy and by levels, on one GPU."""
-    for name, make in with_long_paths(given):
-        if given.graphs and name not in given.graphs:
-            continue
-        graph = ew.generate.with_weights(make(), 1, families.HEAVIEST)
-        held = graph.offsets, graph.neighbours, graph.csr_weights
-        for problem in SEARCHES:
-            yield {"graph": name, **hierarchy_row(held, problem, given.runs)}
+def of_new(make, act, runs):
+    """Spread of the seconds of ``act(make())``, and what was made last."""
+    times, made = [], None
+    for _ in range(runs):
+        made = None
+        free()
+        made = make()
+        times.append(seconds(partial(act, made)))
+    return spread(times), made
 
 
-def hierarchy_row(held, problem, runs):
-    """A row of one graph, of which rows and weights are held, and one problem."""
-    from edgewise.paths.sssp.contraction_hierarchy import hierarchy_of
-
-    call, levels, rows_of = SEARCHES[problem]
-    n = len(held[0]) - 1
-
-    def new():
-        return ew.Graph(n, rows=(*held[:2], held[2] if problem == "sssp" else None))
-
-    warm, found = new(), {}
-    hierarchy = hierarchy_of(rows_of(warm))
-    row = {"vertices": n, "entries": len(held[1]), "problem": problem}
-    row |= {"auto": call(new().prepare("searches"), 0).method, "rounds": hierarchy.n_rounds}
-    row |= {"core": hierarchy.core_size, "calls": {}}
-    row["elimination_ms"] = repeated(lambda: hierarchy_of(rows_of(warm)), runs, warm=0)
-    for method in (levels, "contraction-hierarchy"):
-
-        def searched(graph, source, method=method):
-            found[source, method] = call(graph, source, method=method).distances
-
-        fresh = repeated(lambda search=searched: search(new(), n // 2), runs)
-        spent = [repeated(partial(searched, warm, source), runs, 0) for source in (n // 2, n // 3)]
-        row["calls"][method] = {"fresh": fresh, "warm": spent}
-    same = (found[source, levels] == found[source, "contraction-hierarchy"] for source in (n // 2, n // 3))
-    return row | {"right": all(bool(one.all()) for one in same)}
+def tiles(kinds, given):
+    """Floyd-Warshall in tiles on one GPU."""
+    given.facts["gpus"] = arrays.gpu_count()
+    for kind in kinds:
+        for symmetric in (False, True):
+            how = {"symmetric": symmetric}
+            floyd_warshall_gpu.solve(fill(256, 0, 256, kind, symmetric), 256, 256, **how)  # compiles
+            for n in given.vertices:
+                stride = padded(n)
+                solve = partial(floyd_warshall_gpu.solve, n=n, stride=stride, **how)
+                make = partial(fill, stride, 0, stride, kind, symmetric)
+                spent, matrix = of_new(make, solve, 1 if n > LONG else given.runs)
+                row = {"method": "floyd-warshall", "type": kind.__name__, "symmetric": symmetric}
+                row |= {"vertices": stride, "gpus": 1, "seconds": spent}
+                row["updates_per_second"] = stride**3 / spent["least"]
+                yield row | {"right": is_closed(matrix, stride)}
+                del matrix
 
 
+def several(given):
+    """The same matrix on more and more GPUs; efficiency against one."""
+    given.facts["gpus"] = arrays.gpu_count()
+    for n in given.vertices:
+        one = sums = None
+        for gpus in [size for size in (1, 2, 4, 8) if size <= arrays.gpu_count()]:
+            spent, found = on_gpus(n, gpus, given.runs)
+            one, sums = one or spent["least"], sums or found
+            row = {"method": "floyd-warshall, rows split", "type": "int32", "vertices": n, "gpus": gpus}
+            row |= {"seconds": spent, "updates_per_second": n**3 / spent["least"]}
+            yield row | {"efficiency": one / spent["least"] / gpus, "right": found == sums}
+
+
+def on_gpus(n, gpus, runs):
+    """Spread of the seconds on some GPUs, and the sums of all rows."""
+    import cupy
+
+    stride = padded(n)
+    shares = floyd_warshall_gpu.split_rows(stride, gpus)
+
+    def make():
+        parts, first = [], 0
+        for number, high in enumerate(shares):
+            with cupy.cuda.Device(number):
+                parts.append(fill(high, first, stride, np.int32))
+            first += high
+        return parts
+
+    for number in range(gpus):  # compiled on each before the clock runs
+        with cupy.cuda.Device(number):
+            floyd_warshall_gpu.solve_in_parts([fill(256, 0, 256, np.int32)], 256, 256)
+    spent, parts = of_new(make, lambda made: floyd_warshall_gpu.solve_in_parts(made, n, stride), runs)
+    sums = []
+    for number, one in enumerate(parts):
+        with cupy.cuda.Device(number):
+            sums += one.reshape(-1, stride).sum(axis=1).tolist()
+    return spent, sums
+
+
+def lanes(given):
+    """All pairs of a sparse graph by batched searches, the result on the GPU."""
+    import cupy
+    from scipy.sparse.csgraph import dijkstra
+
+    given.facts["gpus"] = arrays.gpu_count()
+    rng = np.random.default_rng(1)
+    for n in given.vertices:
+        ends, weights = rng.integers(0, n, (2, 3 * n)), rng.integers(1, 11, 3 * n).astype(np.int32)
+        graph = ew.Graph.from_edges(*ends, weights=weights, n_vertices=n)
+        there = graph.to("cuda")
+        rows = adjacency_of(there, "int32", lambda there=there: there.csr_weights)
+        sources = np.arange(n)
+        warp_lanes.solve(rows, sources[:64], cupy.empty(64 * n, np.int32))
+        solve = partial(warp_lanes.solve, rows, sources)
+        spent, into = of_new(partial(cupy.empty, n * n, np.int32), solve, given.runs)
+        some = [0, n // 3, n - 1]
+        least = graph.simplified(repeated="min")
+        expected = dijkstra(scipy_matrix(least, True), indices=some)
+        none = np.iinfo(np.int32).max
+        expected = np.where(np.isinf(expected), none, expected)
+        right = all(np.array_equal(into[s * n : (s + 1) * n].get(), row) for s, row in zip(some, expected))
+        row = {"method": "sssp, lanes", "type": "int32", "vertices": n, "edges": 3 * n, "gpus": 1}
+        row |= {"seconds": spent, "distances_per_second": n * n / spent["least"]}
+        yield row | {"right": right}
+        del into
+
+
+KEY = ("type", "symmetric", "vertices", "gpus")
+BOTH = partial(tiles, (np.int32, np.float32))
 CPU = {"key": ("graph", "weights", "threads", "method"), "summary": beside_gapbs, "graphs": GRAPHS}
 PARTS = {
-    "bfs": part("bfs-cpu", breadth_first, **CPU, threads=[2], methods=BFS_METHODS, rounds=5, runs=5),
-    "sssp": part("sssp-cpu", weighted, **CPU, threads=[1, 2], methods=SSSP_METHODS, rounds=8, runs=3),
-    "gpu": part("paths-gpu", gpu, key=("graph", "problem", "method"), graphs=GPU_GRAPHS),
-    "hierarchy": part(
-        "hierarchy-gpu", hierarchy, key=("graph", "problem"), graphs=str, file=str(ROADS), runs=9
+    "bfs": part("bfs-cpu", partial(on_cores, bfs), **CPU, threads=[2], methods=BFS_METHODS, rounds=5, runs=5),
+    "sssp": part(
+        "sssp-cpu",
+        partial(on_cores, shortest_paths),
+        **CPU,
+        threads=[1, 2],
+        methods=SSSP_METHODS,
+        rounds=8,
+        runs=3,
     ),
+    "gpu": part("paths-gpu", gpu, key=("graph", "problem", "method"), graphs=GPU_GRAPHS),
+    "tiles": part("apsp-gpu-tiles", BOTH, key=KEY, vertices=SIZES, runs=3),
+    "large": part("apsp-gpu-large", partial(tiles, (np.float32,)), key=KEY, vertices=[100_000], runs=1),
+    "several": part("apsp-gpu-several", several, key=KEY, vertices=[65536], runs=2),
+    "lanes": part("apsp-gpu-lanes", lanes, key=KEY, vertices=[100_000], runs=3),
 }
 
 if __name__ == "__main__":

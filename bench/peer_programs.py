@@ -21,12 +21,9 @@ DELTAS = (2, 8, 32, 128, 1024)
 SECONDS = 120
 
 
-def gapbs_is_there():
-    return bool(os.environ.get("GAPBS"))
-
-
-def wasp_is_there():
-    return bool(os.environ.get("WASP"))
+def is_there(name):
+    """Whether ``GAPBS`` or ``WASP`` names programs."""
+    return bool(os.environ.get(name))
 
 
 def gapbs(call, file, *, threads, trials, source=None, delta=None):

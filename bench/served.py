@@ -64,7 +64,12 @@ class Holder:
         import numpy as np
 
         names = ("sources", "targets", "offsets", "neighbours", "weights")
-        self._take({name: np.load(Path(place) / f"{name}.npy") for name in names})
+        arrays = {name: np.load(Path(place) / f"{name}.npy") for name in names}
+        if self.device != "cpu":
+            import cupy
+
+            arrays = {name: cupy.asarray(array) for name, array in arrays.items()}
+        self._take(arrays)
         hub, elsewhere = np.load(Path(place) / "at.npy").tolist()
         return {"hub": hub, "elsewhere": elsewhere}
 
@@ -133,7 +138,7 @@ class Holder:
 
             numba.set_num_threads(threads)
         time.sleep(PAUSE)
-        fresh, warm, kernel = [], [], []
+        fresh, warm, kernel, prepare = [], [], [], []
         key = (call, threads)
         if key not in self.warm:
             self.warm[key] = self.graph(call)
@@ -143,7 +148,9 @@ class Holder:
                 if sum(fresh) > BURST:
                     break
             if prepared and hasattr(self.warm[key], "prepare"):
+                start = time.perf_counter()
                 self.warm[key].prepare("searches")
+                prepare.append(time.perf_counter() - start)
                 self.seconds(call, self.warm[key], source)
         found = None
         while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
@@ -153,7 +160,8 @@ class Holder:
             kernel.append(inside)
             if spent > BURST:
                 break
-        return {"fresh": fresh, "warm": warm, "kernel": kernel, "digest": digest_of(found)}
+        found = {"digest": digest_of(found), "prepare": prepare}
+        return {"fresh": fresh, "warm": warm, "kernel": kernel} | found
 
 
 def digest_of(array):

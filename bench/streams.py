@@ -17,7 +17,7 @@ labels of the first case are compared with those of the graph resident on the GP
 import json
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -99,7 +99,7 @@ def gpu(given):
     few = [column[: given.edges] for column in columns]
     expected, one = resident_labels(few), device_team("cuda:0")
     yield case("page-locked", few, one, rate, given.runs, expected)
-    yield case("pageable", [copied(column) for column in few], one, rate, given.runs, expected)
+    yield case("pageable", [column.copy() for column in few], one, rate, given.runs, expected)
     for count in (1, 2, 4, 8):
         if count <= gpus:
             team = device_team([f"cuda:{number}" for number in range(count)])
@@ -119,16 +119,6 @@ def fill(columns):
             streams.copy(part, draw.integers(0, GPU_VERTICES, len(part), dtype=np.uint32))
             cupy.cuda.get_current_stream().synchronize()
     free()
-
-
-def copied(column):
-    """The same in ordinary memory, by several threads, since that is touched for the first time."""
-    array = np.empty(len(column), column.dtype)
-    with ThreadPoolExecutor() as pool:
-        for start in range(0, len(column), BLOCK):
-            part = slice(start, start + BLOCK)
-            pool.submit(np.copyto, array[part], column[part])
-    return array
 
 
 def resident_labels(columns):

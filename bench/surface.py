@@ -2,6 +2,7 @@
 
     GAPBS=folder python bench/surface.py --sizes 16 19                  two cores, GAP's programs in turn
     python bench/surface.py --device cuda --sizes 16 17 18 19           one GPU
+    python bench/surface.py --device cuda --named paths-16 grid-20 --calls bfs sssp --prepared
     python bench/surface.py --against OLD                               a state before in turn
     python bench/surface.py --against OLD --named rmat20 road1500 --processes 3 --name two-states
     GAPBS=folder WASP=program python bench/surface.py --sizes 20 --threads 1 2 4 8 16 --sources hub \\
@@ -11,7 +12,8 @@ A size is a binary logarithm of the number of vertices.  Ours is the whole publi
 a new one over the same arrays, on the device of the graph; ``kernel`` is what ``result.seconds`` says.  Times
 are medians.  ``OLD`` holds the package of a state before, whose process has the same graphs and is asked in
 turn with ours; answers must be equal.  Programs get the best delta of several.  ``--roads`` are files of road
-networks, alone and as copies that are joined.  The largest number of threads comes first, and one on which a
+networks, alone and as copies that are joined.  ``--prepared`` prepares the graphs of warm searches, such as
+by contraction hierarchies, in ``prepare_ms``.  The largest number of threads comes first, and one on which a
 call would take longer than ``--longest`` seconds is left out.  ``--limit`` ends a sweep, and what was done is
 kept.  ``--processes`` repeats it with new processes, whose memory is laid out anew.
 
@@ -83,7 +85,7 @@ class Sweep:
 
     def load(self, point, make=None):
         """Let all states hold a graph; return its facts."""
-        if self.given.device != "cpu":
+        if self.given.device != "cpu" and make is None:
             return self.ask(act="make", family=point.family, k=point.size, order=point.order)[0]
         name = "-".join(map(str, point if point.size else (point.family, point.order)))
         make = make or partial(families.generate, *point)
@@ -96,10 +98,10 @@ class Sweep:
         if self.given.device != "cpu" or call not in peer_programs.PROGRAMS:
             return sides, None
         file, delta = partial(families.file_of, self.place, peer_programs.PROGRAMS[call][1]), None
-        if peer_programs.gapbs_is_there():
+        if peer_programs.is_there("GAPBS"):
             run = partial(peer_programs.gapbs, call, file(), source=source)
             sides["gapbs"], delta = self.program(run, call == "sssp")
-        if peer_programs.wasp_is_there() and call == "sssp":
+        if peer_programs.is_there("WASP") and call == "sssp":
             sides["wasp"], _ = self.program(partial(peer_programs.wasp, file(), source=source), True)
         return sides, delta
 

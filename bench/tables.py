@@ -7,16 +7,16 @@ Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md and docs/*.m
 Most tables have a row for each row of a result, and columns that are formats of it (:func:`listed`).
 """
 
-import json
 import re
+import string
 import sys
 from functools import partial
 from statistics import geometric_mean
 
 import harness
 import partitions
-from charts import Panel, dots
 from harness import ROOT, groups, peers, plural
+from pictures import Panel, dots
 
 #: Names of the results that were read, so that a table can say where its figures are from.
 USED: list[str] = []
@@ -43,7 +43,7 @@ def declared(*names, **options):
 def results(name):
     """What ``results/NAME.json`` holds."""
     USED.append(name)
-    return json.loads((harness.RESULTS / f"{name}.json").read_text())
+    return harness.results(name)
 
 
 def rows_of(name, **wanted):
@@ -68,7 +68,7 @@ def by(rows, key):
 
 def origin(name, *, drawn=False):
     """A line that says of which state and command the figures, or a picture, of ``results/NAME.json`` are."""
-    found = json.loads((harness.RESULTS / f"{name}.json").read_text())
+    found = harness.results(name)
     figures = f"; figures in `bench/results/{name}.json`" if drawn else ""
     return f"*`{found['command']}`, state {found['state']}, {found['date']}{figures}*"
 
@@ -79,17 +79,30 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def listed(rows, columns):
-    """A table of which the columns are formats, or functions, of a row."""
-    body = [
-        [one.format(**row) if isinstance(one, str) else one(row) for one in columns.values()] for row in rows
-    ]
-    return table(list(columns), body)
+class Cells(string.Formatter):
+    """Formats of cells: ``{x:three}`` in three digits or so, ``{x:M.1f}`` in millions, ``{x:len}`` counts."""
+
+    def format_field(self, value, spec):
+        if spec == "three":
+            return three(value)
+        if spec == "len":
+            return str(len(value))
+        unit = {"M": 1e6, "G": 1e9}.get(spec[:1])
+        return super().format_field(value / unit, spec[1:]) if unit else super().format_field(value, spec)
 
 
-def listing(name, columns, **wanted):
+def listed(rows, text, **more):
+    """A table with columns ``heading: format of a row | ...``; ``more`` are functions of a row."""
+    columns = dict(re.match(r" ?(.*?): (.*?) ?$", column, re.DOTALL).groups() for column in text.split("|"))
+    rows = [{**row, **{name: function(row) for name, function in more.items()}} for row in rows]
+    return table(
+        list(columns), [[Cells().vformat(cell, (), row) for cell in columns.values()] for row in rows]
+    )
+
+
+def listing(name, text, **more):
     """Enter a table of the rows of a result; see :func:`listed`."""
-    return lambda: listed(rows_of(name, **wanted), columns)
+    return lambda: listed(rows_of(name), text, **more)
 
 
 def bold(text, yes=True):
@@ -115,11 +128,12 @@ def gpu_peers():
     """The method for each edge list as it is made, beside the peers of the same graphs."""
     theirs = {peer["name"]: peer["ms"] for peer in peers("gpu-components")}
     rows = rows_of("components-gpu-edges", order="as made")
-    columns = {"graph": "{graph}", "method": "`{method}`"}
-    columns["edgewise"] = lambda row: bold(f"{row['ms'][row['method']]['median']:.3f}")
-    columns["its whole call, warm"] = "{call_ms[warm][median]:.3f}"
-    columns |= {name: lambda row, ms=ms: ms[row["graph"]] for name, ms in theirs.items()}
-    return listed([row for row in rows if all(row["graph"] in ms for ms in theirs.values())], columns)
+    found = [row for row in rows if all(row["graph"] in ms for ms in theirs.values())]
+    text = "graph: {graph} | method: `{method}` | edgewise: **{own:.3f}** | "
+    text += "its whole call, warm: {call_ms[warm][median]:.3f} | "
+    text += " | ".join(f"{name}: {{{name}}}" for name in theirs)
+    more = {name: lambda row, ms=ms: ms[row["graph"]] for name, ms in theirs.items()}
+    return listed(found, text, own=lambda row: row["ms"][row["method"]]["median"], **more)
 
 
 @declared("cpu")
@@ -155,27 +169,14 @@ def several_gpus():
     return dots("several-gpus", "Speed-up of each merge on two and four GPUs", panels)
 
 
-# -- Files, streams and clusters -----------------------------------------------------------------------------
-
 TABLES["pairs"] = listing(
     "pairs-cpu",
-    {
-        "from file to file": "{program}",
-        "seconds (median)": "{seconds[median]:.1f}",
-        "peak memory, MB": "{mb:.0f}",
-    },
+    "from file to file: {program} | seconds (median): {seconds[median]:.1f} | peak memory, MB: {mb:.0f}",
 )
 TABLES["streams-gpu"] = listing(
     "streams-gpu",
-    {
-        "edges": "{edges:,}",
-        "memory": "{memory}",
-        "GPUs": lambda row: len(row["devices"]),
-        "seconds (median)": "{seconds[median]:.3f}",
-        "GB/s": "{gb_per_s:.1f}",
-        "share of the link": "{share_of_link:.0%}",
-        "on a GPU, GB": "{device_gb:.2f}",
-    },
+    "edges: {edges:,} | memory: {memory} | GPUs: {devices:len} | seconds (median): {seconds[median]:.3f} | "
+    "GB/s: {gb_per_s:.1f} | share of the link: {share_of_link:.0%} | on a GPU, GB: {device_gb:.2f}",
 )
 
 
@@ -183,34 +184,19 @@ TABLES["streams-gpu"] = listing(
 def streams_cpu():
     """Shards to clusters on CPU cores."""
     found = results("streams-cpu")
-    columns = {
-        "edges": "{edges:,}",
-        "files": "{files}",
-        "ids up to": f"{found['ids']:,}",
-        "seconds": "{seconds:.0f}",
-        "M edges/s": lambda row: f"{row['edges_per_s'] / 1e6:.1f}",
-        "peak memory, MB": "{mb:.0f}",
-        "bytes an id": "{bytes_a_vertex:.1f}",
-    }
-    return listed(found["rows"], columns)
+    text = "edges: {edges:,} | files: {files} | ids up to: {ids:,} | seconds: {seconds:.0f} | "
+    text += "M edges/s: {edges_per_s:M.1f} | peak memory, MB: {mb:.0f} | bytes an id: {bytes_a_vertex:.1f}"
+    return listed(found["rows"], text, ids=lambda row: found["ids"])
 
 
-# -- Forests -------------------------------------------------------------------------------------------------
-
-
-@declared("forest-large", name="forest-large-several")
-def forest_large(name):
-    """Spanning forests of a billion edges and more."""
-    columns = {
-        "edges": "{edges:,}",
-        "vertices": "{vertices:,}",
-        "edges are": lambda row: "on the host" if row["place"] == "cpu" else "on a GPU",
-        "GPUs": lambda row: len(row["devices"]),
-        "seconds (median)": "{seconds[median]:.3f}",
-        "G edges/s": lambda row: f"{row['edges'] / row['seconds']['median'] / 1e9:.1f}",
-        "": lambda row: f"{row['speedup']:.2f} times as fast as one" if "speedup" in row else "",
-    }
-    return listed(rows_of(name), columns)
+TABLES["forest-large"] = listing(
+    "forest-large-several",
+    "edges: {edges:,} | vertices: {vertices:,} | edges are: {held} | GPUs: {devices:len} | "
+    "seconds (median): {seconds[median]:.3f} | G edges/s: {rate:G.1f} | : {remark}",
+    held=lambda row: "on the host" if row["place"] == "cpu" else "on a GPU",
+    rate=lambda row: row["edges"] / row["seconds"]["median"],
+    remark=lambda row: f"{row['speedup']:.2f} times as fast as one" if "speedup" in row else "",
+)
 
 
 @declared("forest-gpu")
@@ -256,24 +242,16 @@ def forest_cpu():
     return f"{picture}\n\nThe geometric means of their times over ours: {', '.join(means)}."
 
 
-# -- Cycles, strong components and cores ---------------------------------------------------------------------
-
 #: Names that methods had when the results were written, and have now.
 RENAMED = {"triangles-warps": "triangles", "squares-tables": "squares", "pentagons-tables": "pentagons"}
 TABLES["cycles-gpu"] = listing(
     "cycles-gpu",
-    {
-        "graph": "{graph}",
-        "k": "{length}",
-        "method": lambda row: f"`{RENAMED.get(row['method'], row['method'])}`",
-        "cycles": "{total:,}",
-        "ms": lambda row: bold(three(row["ms"]["median"])),
-        "spread": lambda row: f"{three(row['ms']['least'])} to {three(row['ms']['largest'])}",
-        "G2Miner, total only": lambda row: row["g2miner_ms"] or "",
-        "x floor": lambda row: f"{row['ms']['median'] / row['floor_ms']:.0f}",
-        "preparing, ms": lambda row: three(row["ready_ms"]),
-        "ranking, ms": lambda row: three(row["ranking_ms"]),
-    },
+    "graph: {graph} | k: {length} | method: `{named}` | cycles: {total:,} | ms: **{ms[median]:three}** | "
+    "spread: {ms[least]:three} to {ms[largest]:three} | G2Miner, total only: {peer} | x floor: {over:.0f} | "
+    "preparing, ms: {ready_ms:three} | ranking, ms: {ranking_ms:three}",
+    named=lambda row: RENAMED.get(row["method"], row["method"]),
+    peer=lambda row: row["g2miner_ms"] or "",
+    over=lambda row: row["ms"]["median"] / row["floor_ms"],
 )
 
 
@@ -281,11 +259,13 @@ TABLES["cycles-gpu"] = listing(
 def triangles_on_cpu():
     """Milliseconds of the whole call beside other libraries, the least of all runs."""
     rows = rows_of("cycles-cpu-triangles")
-    columns = {"graph": "{graph}", "threads": "{threads}"}
-    columns["edgewise"] = lambda row: bold(three(row["ms"]["rows"]))
-    for peer in (way for way in rows[0]["ms"] if way not in ("rows", "ranked")):
-        columns[peer] = lambda row, peer=peer: three(row["ms"][peer]) if peer in row["ms"] else ""
-    return listed(rows, columns | {"over the fastest": "{ratio:.2f}"})
+    text = "graph: {graph} | threads: {threads} | edgewise: **{ms[rows]:three}** | "
+    peers = [way for way in rows[0]["ms"] if way not in ("rows", "ranked")]
+    text += "".join(f"{peer}: {{{peer}}} | " for peer in peers) + "over the fastest: {ratio:.2f}"
+    more = {
+        peer: lambda row, peer=peer: three(row["ms"][peer]) if peer in row["ms"] else "" for peer in peers
+    }
+    return listed(rows, text, **more)
 
 
 @declared("cycles-cpu-lengths")
@@ -321,9 +301,6 @@ def of_processor(name):
     return table(["graph", "vertices", "edges", *(MODULES.get(one, f"`{one}`") for one in columns)], body)
 
 
-# -- Paths ---------------------------------------------------------------------------------------------------
-
-
 @declared("paths-bfs-gpu", problem="bfs")
 @declared("paths-sssp-gpu", problem="sssp")
 def searches(problem):
@@ -346,24 +323,6 @@ def fastest_peer(problem, graph):
     """The peer with the least time of a search."""
     mine = [peer for peer in peers("gpu-searches") if peer["problem"] == problem and graph in peer["ms"]]
     return min(mine, key=lambda one: one["ms"][graph])
-
-
-@declared("hierarchies-few", graphs=("paths, 2^22", "one path, 2^16", "Luxembourg", "grid, 2^22"))
-def hierarchies(graphs):
-    """Milliseconds of searches by levels and by a contraction hierarchy, on a new graph and on a warm one."""
-    header = ["graph", "search", "rounds", "core", "elimination", "by levels, new", "warm"]
-    header += ["by a hierarchy, new", "warm"]
-    body = []
-    for row in rows_of("hierarchy-gpu"):
-        if row["graph"] not in graphs:
-            continue
-        cells = [row["graph"], row["problem"].upper(), row["rounds"], f"{row['core']:,}"]
-        cells.append(f"{row['elimination_ms']['median']:.2f}")
-        for spent in row["calls"].values():
-            warm = ", ".join(f"{one['median']:.2f}" for one in spent["warm"])
-            cells += [f"{spent['fresh']['median']:.2f}", warm]
-        body.append(cells)
-    return table(header, body)
 
 
 @declared("all-pairs-gpu")
@@ -451,9 +410,6 @@ def partitions_times():
     return table(["graph", "edges", "parts", *names], body)
 
 
-# -- Overview, surface, scaling and first use ----------------------------------------------------------------
-
-
 @declared("overview")
 def overview():
     """One figure of each kind of problem, beside the fastest other program."""
@@ -504,11 +460,11 @@ def scaling_ratios():
 def first_use():
     """Seconds of each command with an empty cache of kernels and with a full one."""
     cpu, gpu = (by(rows_of(f"first-use-{device}"), "command") for device in ("cpu", "cuda"))
-    columns = {"command": "{command}"}
-    for name, found in {"CPU": cpu, "GPU": gpu}.items():
-        for use in ("first", "second"):
-            columns[f"{name}, {use}"] = lambda row, f=found, u=use: f"{f[row['command']][u]['seconds']:.2f}"
-    return listed(cpu.values(), columns)
+    body = [
+        [name, *(f"{found[name][use]['seconds']:.2f}" for found in (cpu, gpu) for use in ("first", "second"))]
+        for name in cpu
+    ]
+    return table(["command", "CPU, first", "CPU, second", "GPU, first", "GPU, second"], body)
 
 
 @declared("public-calls")
@@ -533,8 +489,6 @@ def picture(name, text):
     pictures.surface(results(name), pictures.PICTURES / f"{name}.png")
     return f"![{text}](pictures/{name}.png)"
 
-
-# -- NetworkX ------------------------------------------------------------------------------------------------
 
 #: The functions of the guide, one of each kind.
 FEW = """
@@ -583,8 +537,6 @@ def networkx_calls(names):
     return table(head, body)
 
 
-# -- Transactions --------------------------------------------------------------------------------------------
-
 WHERE = {"gpu": "an H200", "cpu": "16 cores"}
 
 
@@ -626,9 +578,6 @@ def rate_panels(words):
         for label, dot, row in words:
             panels[-1].rows.setdefault(label, {})[dot] = row.get(key)
     return panels
-
-
-# -- Pages ---------------------------------------------------------------------------------------------------
 
 
 def fill(path):

@@ -21,8 +21,8 @@ from edgewise.transactions.workloads import WORKLOADS, run_recorded
 
 #: Words, transactions of a run, and the same by a protocol that has a round for each conflict.
 HOT, WARM, COLD = (1, 20_000, 1000), (64, 100_000, 2000), (200_000, 400_000, 400_000)
-#: Histories that wait to be checked at the same time.
-WAITING = 24
+#: Histories that wait to be checked at the same time, and threads that check them.
+WAITING, CHECKERS = 24, 8
 
 
 def tables(given):
@@ -41,8 +41,8 @@ def tables(given):
 def history(given):
     """Histories of many commits by every protocol, all of which are checked."""
     given.facts["threads"] = threads.count()
-    with ThreadPoolExecutor(given.checkers) as pool:
-        for protocol in given.protocols:
+    with ThreadPoolExecutor(CHECKERS) as pool:
+        for protocol in given.protocols or PROTOCOLS:
             yield checked(protocol, given, pool)
 
 
@@ -73,18 +73,10 @@ def checked(protocol, given, pool):
     return facts | {"seconds": time.perf_counter() - begun, "runs": runs}
 
 
+HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str}
 PARTS = {
     "tables": part("transactions-{place}", tables, device="cpu", size="", only=str, without=str, runs=0),
-    "history": part(
-        "histories-{place}",
-        history,
-        key=("protocol",),
-        device="cpu",
-        commits=10**7,
-        seconds=600.0,
-        protocols=[*PROTOCOLS],
-        checkers=8,
-    ),
+    "history": part("histories-{place}", history, key=("protocol",), device="cpu", **HISTORY),
 }
 
 if __name__ == "__main__":

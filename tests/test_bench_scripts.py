@@ -58,12 +58,12 @@ def test_surface_ends_in_time(tmp_path, bench):
 
 @needs_speed
 def test_choices_for_tiny_graphs(tmp_path, bench):
-    out = run("choices", tmp_path, "--sizes", "6", "--names", "grid", "--threads", "1")
+    out = run("components", tmp_path, "choices", "--sizes", "6", "--names", "grid", "--threads", "1")
     assert "--- edges, 1 threads: 4 graphs" in out and "--- rows, 1 threads: 2 graphs" in out
     assert "auto / rem: geometric mean" in out and "rem-sequential: the best of" in out
     rows = json.loads((tmp_path / "choices-cpu.json").read_text())["rows"]
     assert {row["taken"] for row in rows} == {"rem-sequential"}
-    assert out.endswith(run("choices", tmp_path, "--show", tmp_path / "choices-cpu.json"))
+    assert out.endswith(run("components", tmp_path, "choices", "--show", tmp_path / "choices-cpu.json"))
 
 
 @needs_speed
@@ -133,11 +133,11 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     chosen = ["--only", "protocols", "--without", "cold", "warm"]
     out = run("transactions", tmp_path, "tables", "--size", "tiny", "--runs", "1", *chosen)
     assert "sorted locks" in out
-    import charts
     import harness
+    import pictures
     import tables
 
-    monkeypatch.setattr(charts, "PICTURES", tmp_path)
+    monkeypatch.setattr(pictures, "PICTURES", tmp_path)
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     found = tables.protocols("cpu")
     assert "(pictures/chart-transactions-cpu.svg)" in found and "| `wound-wait` | " in found

@@ -47,7 +47,7 @@ def smallest_labels(labels):
     return first[inverse]
 
 
-def _labels_of_sets(sets, n_vertices):
+def labels_of_sets(sets, n_vertices):
     labels = np.empty(n_vertices, np.int64)
     for number, members in enumerate(sets):
         labels[list(members)] = number
@@ -103,7 +103,7 @@ def _dense(distances, n_vertices, source):
 
 def _components_of(graph, library, made):
     find = library.weakly_connected_components if graph.directed else library.connected_components
-    return lambda: list(find(made)), lambda sets: _labels_of_sets(sets, graph.n_vertices)
+    return lambda: list(find(made)), lambda sets: labels_of_sets(sets, graph.n_vertices)
 
 
 def networkx_graph(graph, weighted):
@@ -218,7 +218,7 @@ def _networkit_components(graph, _):
 
     def read(found):
         if graph.directed:
-            return _labels_of_sets(found.getComponents(), graph.n_vertices)
+            return labels_of_sets(found.getComponents(), graph.n_vertices)
         return smallest_labels(found.getPartition().getVector())
 
     return lambda: _run(find(made)), read
