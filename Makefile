@@ -76,7 +76,7 @@ engine-simulator: .venv-test/ready
 engine-interpreter: .venv-test/ready
 	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter
 
-# By public interfaces of Numba and llvmlite only (edgewise/device/numba_internals.py).
+# By public interfaces of Numba and llvmlite only (edgewise/device/numba_internals.py, numba_pipeline.py).
 engine-fallbacks: .venv-test/ready
 	EDGEWISE_PUBLIC_ONLY=1 $(ON_CPU) $(FALLBACKS)
 

@@ -130,7 +130,11 @@ def test_imports_run_one_way():
 #: Modules of the package that a first call may import beside those of ``import edgewise`` and of its graph.
 MAX_MODULES_PER_CALL = 45
 #: Imported when a function is compiled for the CPU, which the interpreter does not do.
-OF_COMPILING = ("edgewise.device.atomics_on_cpu", "edgewise.device.numba_internals")
+OF_COMPILING = (
+    "edgewise.device.atomics_on_cpu",
+    "edgewise.device.numba_internals",
+    "edgewise.device.numba_pipeline",
+)
 FIRST_CALLS = {name: f"ew.{name}(plain)" for name in PROBLEMS} | {
     "all_pairs_shortest_paths": "ew.all_pairs_shortest_paths(weighted)",
     "best_links": "ew.best_links(weighted, datasets=ids % 3)",

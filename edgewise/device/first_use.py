@@ -37,3 +37,12 @@ for_cpu, for_cuda = Compiler(), Compiler()
 on_cpu_compiler, on_cuda = for_cpu.call, for_cuda.call
 #: Registers every device function with the CPU compiler; called before something is compiled.
 prepare_cpu_compiler = for_cpu.use
+
+
+def private(module, *names):
+    """Return attributes of a module, given by its name; ``None`` for each that is missing or not wanted."""
+    try:
+        found = __import__(module, fromlist=["*"])
+    except ImportError:
+        found = None
+    return [None if PUBLIC_ONLY else getattr(found, name, None) for name in names]

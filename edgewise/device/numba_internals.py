@@ -1,4 +1,4 @@
-"""The only page that uses private or undocumented names of Numba, llvmlite and numba-cuda.
+"""Private or undocumented names of Numba, llvmlite and numba-cuda, beside those of ``numba_pipeline``.
 
 Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
 chosen where a name is missing, for example in a later release, and everywhere if the environment variable
@@ -7,12 +7,11 @@ chosen where a name is missing, for example in a later release, and everywhere i
 ==========================  =====================================  ==========================================
 purpose                     private names                          fallback
 ==========================  =====================================  ==========================================
-compile device functions    code generator, names of environments  Numba compiles them as ordinary functions
-without machine code        and wrappers, options ``_nrt``,
-                            ``no_cfunc_wrapper``
-run one function on         calling convention, calls of a         the function runs on Python threads
-Numba's threads             function at an address, option
-                            ``_nrt``
+compile with few passes,    those on ``numba_pipeline``, options   Numba compiles all as ordinary functions
+device functions without    ``_nrt``, ``no_cfunc_wrapper``
+machine code
+run one function on         calling convention, option ``_nrt``,   the function runs on Python threads
+Numba's threads             ``numba_parallel_for`` and its start
 yield and sleep             ``types.ExternalFunction``             threads spin
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
@@ -20,7 +19,7 @@ keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_cach
 load them quickly           ``rtsys.initialize``                   the context is refreshed
 pointer types               typed pointers of llvmlite             opaque pointers
 PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
-compile for GPUs at once    the module's ``ensure_blas``           SciPy's linear algebra is imported
+compile at once             the module's ``ensure_blas``           SciPy's linear algebra is imported
 launch through the driver   the words that pass an array           Numba's own launch
 ==========================  =====================================  ==========================================
 
@@ -32,137 +31,35 @@ runs with arguments of wrong types.
 import pickle
 import sys
 from contextlib import contextmanager, suppress
+from ctypes import CFUNCTYPE, addressof, c_int, c_int64, c_size_t, c_void_p
 from functools import cache as memoize
+from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 
 import numba
-from llvmlite import ir
+import numpy as np
+from llvmlite import binding, ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import AnalysisPass, register_pass
-from numba.core.errors import LoweringError, UnsupportedError
-from numba.core.untyped_passes import IRProcessing
+from numba.core.errors import LoweringError
 from numba.extending import intrinsic
 
-from edgewise.device.first_use import PUBLIC_ONLY, prepare_cpu_compiler
+from edgewise.device.first_use import PUBLIC_ONLY, on_cpu_compiler, prepare_cpu_compiler, private
 from edgewise.device.interrupts import interrupts_kept
+from edgewise.device.numba_pipeline import FOR_PARTS, FOR_WHOLES
 from edgewise.garbage_collection import collection_paused
 
-
-def _private(module, *names):
-    """Return attributes of a module, given by its name; ``None`` for each that is missing or not wanted."""
-    try:
-        found = __import__(module, fromlist=["*"])
-    except ImportError:
-        found = None
-    return [None if PUBLIC_ONLY else getattr(found, name, None) for name in names]
-
-
-# -- device functions without machine code of their own -----------------------------------------------------
-#
-# Numba optimises every function, makes machine code of it, and links it into its callers, where it is
-# optimised and compiled again.  Device functions are called by compiled functions only, so their unoptimised
-# text is linked into the function that Python calls, which is optimised once: a level-synchronous search of
-# 74 functions compiles in 6 s instead of 11 s.
-#
-# Numba gives every function an environment that holds Python objects and fills it in after the machine code
-# is loaded.  A function without machine code has none, so a device function that prints values is refused.
-
-(_Library,) = _private("numba.core.codegen", "JITCodeLibrary")
-(_Options,) = _private("numba.core.cpu", "CPUTargetOptions")
-_REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
-_REPLACED += ["add_ir_module", "codegen", "get_pointer_to_function"]
-#: Prefixes of Numba's names of environments, and of functions that Python calls.
-_ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
-HAS_PARTS = all(hasattr(_Library, name) for name in _REPLACED)
-
-
-class _Part(_Library if HAS_PARTS else object):  # type: ignore[misc]
-    """The unoptimised text of a function, for the functions that link it."""
-
-    def add_ir_module(self, ir_module):
-        """Accept the lowered function unless it needs an environment."""
-        if _needs_environment(ir_module):
-            raise UnsupportedError(
-                f"{self.name}: device functions print fixed texts only, and use no other Python objects"
-            )
-        super().add_ir_module(ir_module)
-
-    def _optimize_final_module(self):
-        """The functions that link this one are optimised instead."""
-
-    def _finalize_final_module(self):
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name):
-        """There is no machine code; Numba makes a Python function of the result, which is never called."""
-        if not name.startswith(_WRAPPER):
-            raise NotImplementedError(f"{self.name} is part of other functions, and {name} has no address")
-        return 0
-
-    @property
-    def codegen(self):
-        """The code generator, which sets no environments here."""
-        return _NoEnvironment(self._codegen)
-
-
-def _needs_environment(module):
-    environments = [value for value in module.global_values if value.name.startswith(_ENVIRONMENT)]
-    return any(
-        operand is environment
-        for function in module.functions
-        for block in function.blocks
-        for instruction in block.instructions
-        for operand in instruction.operands
-        for environment in environments
-    )
-
-
-class _NoEnvironment:
-    def __init__(self, codegen):
-        self.codegen = codegen
-
-    def __getattr__(self, name):
-        return getattr(self.codegen, name)
-
-    def set_env(self, name, environment):
-        """A part has no environment."""
-
-
-@register_pass(mutates_CFG=False, analysis_only=True)
-class _MakePart(AnalysisPass):
-    _name = "make_part"
-
-    def __init__(self):
-        AnalysisPass.__init__(self)
-
-    def run_pass(self, state):
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
-        return False
-
-
-class _PartCompiler(CompilerBase):
-    """Numba's compiler with a pass that creates a :class:`_Part`."""
-
-    def define_pipelines(self):
-        """Return Numba's passes and the additional one."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_MakePart, IRProcessing)
-        passes.finalize()
-        return [passes]
-
-
+(_Options,) = private("numba.core.cpu", "CPUTargetOptions")
 #: Options of all compiled functions.  Kernels own no array, so counting references, which is atomic and takes
 #: longer than most bodies, is switched off; hence they must not allocate.  No C functions are made of them.
 BARE = {
     name: value for name, value in (("_nrt", False), ("no_cfunc_wrapper", True)) if hasattr(_Options, name)
 }
 #: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
-WHOLE = {**BARE, "error_model": "numpy"}
+WHOLE = {**BARE, **FOR_WHOLES, "error_model": "numpy"}
 #: Options of device functions.
-PART = {**BARE, "pipeline_class": _PartCompiler} if HAS_PARTS else BARE
+PART = {**BARE, **FOR_PARTS}
 
 
 # -- pointers -----------------------------------------------------------------------------------------------
@@ -190,15 +87,21 @@ FAILED, EXCEPTION, FLAG, OWN_FLAG, ARGUMENTS, WORDS = 0, 1, 2, 3, 4, 1024
 #: Bytes of all arguments together; a one-dimensional array takes 56.
 MAX_BYTES = 8 * (WORDS - ARGUMENTS)
 
-_Status, _excinfo_pointer, _USER_EXCEPTION = _private(
+_Status, _excinfo_pointer, _USER_EXCEPTION = private(
     "numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"
 )
+(_launch_threads,) = private("numba.np.ufunc.parallel", "_launch_threads")
 #: A worker must not count references to its arguments: Numba frees what counts them as soon as :func:`entry`
 #: has returned.
-HAS_ENTRIES = "_nrt" in BARE and _TYPED_POINTERS and None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
+HAS_ENTRIES = "_nrt" in BARE and _TYPED_POINTERS
+HAS_ENTRIES &= None not in (_Status, _excinfo_pointer, _USER_EXCEPTION, _launch_threads)
 
+#: The type of such functions.
+ENTRY = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_void_p)
 _word = ir.IntType(64)
-_entry_type = ir.FunctionType(ir.VoidType(), [_word, _word])
+#: As Numba's threads call a function: the addresses of its arguments, of the numbers of items, of the steps
+#: between items, and of data.  The only argument is the worker's id, and the data are the memory of a call.
+_entry_type = ir.FunctionType(ir.VoidType(), [_word, _word, _word, _word])
 
 
 class TooManyArguments(LoweringError):
@@ -217,8 +120,8 @@ def _at(builder, memory, word, kind):
 def entry(_, memory, arguments):
     """Store ``arguments``, all except the first of the calling function, in ``memory``.
 
-    Return the address of a function ``(worker_id, memory)`` that calls the calling function with them, and
-    that stores a failure in ``memory``.
+    Return the address of a function that calls the calling function with them, for :func:`call_as_worker` and
+    :func:`call_on_threads`, and that stores a failure in ``memory``.
     """
     if not HAS_ENTRIES:
         return types.int64(types.int64, arguments), lambda *_: _word(0)
@@ -232,7 +135,9 @@ def entry(_, memory, arguments):
         function = ir.Function(builder.module, _entry_type, f"{builder.function.name}.entry")
         function.linkage = "internal"
         inner = ir.IRBuilder(function.append_basic_block())
-        worker_id, memory = function.args
+        ids, _, _, memory = function.args
+        first = inner.load(inner.inttoptr(ids, pointer_to(_word)), typ=_word)
+        worker_id = inner.load(inner.inttoptr(first, pointer_to(_word)), typ=_word)
         stored = inner.load(_at(inner, memory, ARGUMENTS, packed.type), typ=packed.type)
         kinds = types.int64, *signature.args[1].types
         passed = worker_id, *cgutils.unpack_tuple(inner, stored)
@@ -257,16 +162,33 @@ def _store_failure(builder, memory, status):
     builder.store_atomic(ir.IntType(32)(1), builder.inttoptr(flag, pointer_to(ir.IntType(32))), "release", 4)
 
 
-@intrinsic
-def call_entry(_, function, worker_id, memory):
-    """Call a function whose address :func:`entry` returned."""
+@memoize
+def _parallel_for():
+    """Numba's function that runs a function once for every item of its arguments, on its threads."""
+    _launch_threads()
+    takes = (c_void_p,) * 5 + (c_size_t, c_size_t, c_int)
+    return CFUNCTYPE(None, *takes)(binding.address_of_symbol("numba_parallel_for"))
 
-    def emit(context, builder, signature, values):
-        function, *passed = values
-        builder.call(builder.inttoptr(function, pointer_to(_entry_type)), passed)
-        return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64), emit
+@memoize
+def _frame(n_workers):
+    """Addresses of the arguments of a function that is called for every worker, and the arrays themselves."""
+    ids, number, step = np.arange(n_workers), np.array([n_workers]), np.array([8])
+    arrays = np.array([ids.ctypes.data]), number, step
+    return [array.ctypes.data for array in arrays], ids, arrays
+
+
+def call_on_threads(n_workers, function, memory):
+    """Call a function whose address :func:`entry` returned as so many workers, on Numba's threads."""
+    addresses, *_ = _frame(n_workers)
+    _parallel_for()(function, *addresses, memory, 0, 1, numba.get_num_threads())
+
+
+def call_as_worker(worker_id, function, memory):
+    """Call a function whose address :func:`entry` returned as one worker, on this thread."""
+    own = c_int64(worker_id)
+    first = c_void_p(addressof(own))
+    ENTRY(function)(addressof(first), None, None, memory)
 
 
 @intrinsic
@@ -290,13 +212,13 @@ def raise_again(exception):
 
 def external(name, signature):
     """A function of the C library for compiled functions; one that does nothing if that is not possible."""
-    (ExternalFunction,) = _private("numba.types", "ExternalFunction")
+    (ExternalFunction,) = private("numba.types", "ExternalFunction")
     return None if ExternalFunction is None else ExternalFunction(name, signature)
 
 
 # -- calls with records --------------------------------------------------------------------------------------
 
-(_fingerprint,) = _private("numba._dispatcher", "compute_fingerprint")
+(_fingerprint,) = private("numba._dispatcher", "compute_fingerprint")
 
 
 class RecordCalls:
@@ -387,9 +309,9 @@ def _writable(kind):
 
 # -- CPU kernels on disk ------------------------------------------------------------------------------------
 
-(_CompileResult,) = _private("numba.core.compiler", "CompileResult")
-(_dumps,) = _private("numba.core.serialize", "dumps")
-(_runtime,) = _private("numba.core.runtime", "rtsys")
+(_CompileResult,) = private("numba.core.compiler", "CompileResult")
+(_dumps,) = private("numba.core.serialize", "dumps")
+(_runtime,) = private("numba.core.runtime", "rtsys")
 HAS_CACHE = _dumps is not None and hasattr(_CompileResult, "_reduce") and hasattr(_CompileResult, "_rebuild")
 
 
@@ -468,7 +390,7 @@ def compiling_for(capability):
     """
     from numba.cuda import dispatcher
 
-    _skip_linear_algebra()
+    _skip_linear_algebra("numba.cuda.np", _refuse_linear_algebra)
     current = getattr(dispatcher, "get_current_device", None)
     if current is None or PUBLIC_ONLY:
         yield
@@ -481,24 +403,31 @@ def compiling_for(capability):
 
 
 @memoize
-def _skip_linear_algebra():
-    """Keep the CUDA compiler from importing SciPy's linear algebra, which no kernel of a GPU can call.
+def _skip_linear_algebra(package, ensure_blas):
+    """Keep a compiler from importing SciPy's linear algebra, which no kernel calls.
 
     The import takes as long as the compilation of several kernels, and imports parts of CuPy as well.
+    ``ensure_blas()`` stands in for Numba's function of this name meanwhile.
     """
-    if PUBLIC_ONLY or "numba.cuda.np.arraymath" in sys.modules:
+    if PUBLIC_ONLY or f"{package}.arraymath" in sys.modules:
         return
     with suppress(ImportError):
-        from numba.cuda.np import linalg
-
-        ensure = getattr(linalg, "ensure_blas", None)
-        if ensure is not None:
-            linalg.ensure_blas = _refuse_linear_algebra
+        linalg: Any = import_module(f"{package}.linalg")
+        original = getattr(linalg, "ensure_blas", None)
+        if original is not None:
+            linalg.ensure_blas = ensure_blas
             try:
-                import numba.cuda.np.arraymath  # noqa: F401
+                import_module(f"{package}.arraymath")
             finally:
-                linalg.ensure_blas = ensure
+                linalg.ensure_blas = original
+
+
+def _trust_linear_algebra():
+    """SciPy is there: Numba looks for its functions again when it compiles a call of them."""
 
 
 def _refuse_linear_algebra():
     raise ImportError("kernels for GPUs do without")
+
+
+on_cpu_compiler(lambda: _skip_linear_algebra("numba.np", _trust_linear_algebra))

@@ -22,8 +22,9 @@ When a worker of the CPU raises an exception, those that wait at a barrier fail 
 
 import os
 import sys
-from functools import cache as memoize
+from contextlib import suppress
 from functools import partial, update_wrapper
+from threading import Barrier, BrokenBarrierError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,8 +60,8 @@ SLEEP_CYCLES = 1_000_000
 FEW_STEPS = 8192
 #: Microseconds of a sleep.
 SLEEP = 50
-#: Reads of a probe whether workers run at the same time, and how many probes may fail.
-PROBE_SPINS, PROBES = 20_000, 3
+#: Seconds of a probe whether workers run at the same time, and how many probes may fail.
+PROBE_SECONDS, PROBES = 0.5, 3
 
 
 def pause(sleep):
@@ -297,26 +298,16 @@ if hasattr(os, "register_at_fork"):
 
 
 def _all_run(count):
-    """Whether so many workers have seen each other."""
-    seen = np.zeros(count, np.int64)
-    threads.run(_probe(), count, count, np.zeros(1, np.int64), seen)
-    return bool((seen == count).all())
+    """Whether so many workers wait for each other at the same time."""
+    barrier, arrived = Barrier(count), []
 
+    def wait():
+        with suppress(BrokenBarrierError):
+            barrier.wait(PROBE_SECONDS)
+            arrived.append(True)
 
-@memoize
-def _probe():
-    def probe(worker_id, memory, count, arrived, seen):
-        if worker_id < 0:
-            return threads.entry(memory, (memory, count, arrived, seen))
-        fetch_add(arrived, 0, 1)
-        spins = 0
-        while load(arrived, 0) < count and spins < PROBE_SPINS:
-            spins += 1
-            pause(False)
-        seen[worker_id] = load(arrived, 0)
-        return 0
-
-    return threads.compiled(probe, f"{__name__}._probe")
+    threads.call_back(wait, count)
+    return len(arrived) == count
 
 
 class compiled:

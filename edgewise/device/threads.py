@@ -1,8 +1,8 @@
 """The threads of the CPU: their number, and compiled functions that several of them run at the same time.
 
 Numba compiles the body of a parallel loop by itself, then the loop, two wrappers around it, and the function
-that contains it.  Here a single such loop, over threads, is compiled once, and calls any function by its
-address.  Such a function begins like this:
+that contains it.  Here Numba's threads call any compiled function by its address.  Such a function begins
+like this:
 
     def region(worker_id, memory, first, second):
         if worker_id < 0:
@@ -21,6 +21,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from ctypes import c_void_p, cast
 from functools import cache as memoize
 from pathlib import Path
 from time import sleep
@@ -39,7 +40,6 @@ __all__ = ["Region", "compiled", "count", "entry", "run", "share_cores", "use"]
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
 entry: Any = None
-call_entry: Any = None
 
 #: Spins of a waiting thread before it sleeps, where threads share cores: some microseconds.
 SPINS = "1000"
@@ -119,38 +119,28 @@ class Region(NamedTuple):
     name: str
 
 
-@memoize
-def _calls():
-    """Compiled functions that call an entry: as all workers on Numba's threads, and as one worker."""
-    global call_entry
-    internals = cpu_compiler()
-    from numba import njit, prange, types
-
-    call_entry = internals.call_entry
-
-    def _call_all(n_workers, function, memory):
-        for worker_id in prange(n_workers):
-            call_entry(function, np.int64(worker_id), memory)
-
-    def _call_one(worker_id, function, memory):
-        call_entry(function, np.int64(worker_id), memory)
-
-    calls = njit(parallel=True, nogil=True)(_call_all), njit(nogil=True)(_call_one)
-    if INTERPRETED or SIMULATED:
-        return calls
-    kept = tuple(cache.keep(call, f"{__name__}.{call.py_func.__name__}") for call in calls)
-    if not _openmp_is_lost:
-        with interrupts_kept():
-            kept[0].compile((types.int64,) * 3)
-    return kept
-
-
 def _call_all(n_workers, function, memory):
-    _calls()[0](n_workers, function, memory)
+    cpu_compiler().call_on_threads(n_workers, function, memory)
 
 
 def _call_one(worker_id, function, memory):
-    _calls()[1](worker_id, function, memory)
+    cpu_compiler().call_as_worker(worker_id, function, memory)
+
+
+def call_back(function, n_workers):
+    """Call a Python function, which may fail, as so many workers on Numba's threads."""
+    failures = []
+
+    def call(*_):
+        try:
+            function()
+        except BaseException as error:  # ctypes would drop it
+            failures.append(error)
+
+    pointer = cpu_compiler().ENTRY(call)
+    _call_all(n_workers, cast(pointer, c_void_p).value, 0)
+    if failures:
+        raise failures[0]
 
 
 def compiled(region, name):

@@ -6,9 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 from numba.core.errors import TypingError
 
-from edgewise.device import device, each
+from edgewise.device import compiled, device, each
 from edgewise.device.target import INTERPRETED, SIMULATED
 
 pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that makes parts")
@@ -18,13 +19,14 @@ from numba.core import codegen
 {before}
 import numpy as np
 from numba import types
-from edgewise.device import each, launch, numba_internals
+from edgewise.device import each, launch, numba_internals, numba_pipeline
 from edgewise.components.rem import union
 
 values = np.zeros(3000, np.int64)
 each(lambda index, values: union(values, index, 0))(3000, values)
 external = numba_internals.external("usleep", types.int32(types.uint32))
-features = {{**vars(numba_internals), "PASSES_WORDS": launch.PASSES_WORDS, "EXTERNAL": external}}
+features = {{**vars(numba_pipeline), **vars(numba_internals), "EXTERNAL": external}}
+features["PASSES_WORDS"] = launch.PASSES_WORDS
 print(*(bool(features[name]) for name in {names}), values.any())
 """
 
@@ -55,6 +57,36 @@ def test_parts_may_print_fixed_texts(capfd):
     values = np.zeros(3000)
     say(3000, values)
     assert values.all()
+
+
+def extremes_of(first, second):
+    return min(first, second), max(first, second), min(first, second, 1), max(max(first, 2), second)
+
+
+NUMBERS = np.int32(-3), np.int64(7), np.uint32(2**31), np.uint64(2**40), np.float64(-2.5), np.float64("nan")
+
+
+@pytest.mark.parametrize("first", NUMBERS, ids=str)
+@pytest.mark.parametrize("second", NUMBERS, ids=str)
+def test_minima_and_maxima_are_those_of_numba(first, second):
+    ours, numbas = compiled(extremes_of)(first, second), njit(extremes_of)(first, second)
+    np.testing.assert_array_equal(ours, numbas)
+    assert [type(one) for one in ours] == [type(one) for one in numbas]
+
+
+@device
+def twice(value):
+    return doubled(value)
+
+
+@device
+def doubled(value):
+    return 2 * value
+
+
+def test_functions_of_users_call_device_functions():
+    assert compiled(twice)(3) == 6  # registers them
+    assert njit(lambda value: twice(value) + 1)(np.int32(20)) == 41
 
 
 FEATURES = "HAS_PARTS", "HAS_CACHE", "HAS_ENTRIES", "BARE", "PASSES_WORDS", "EXTERNAL"

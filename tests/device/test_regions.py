@@ -296,3 +296,20 @@ def test_few_steps_do_not_import_the_compiler():
     script = FEW.format(steps=regions.FEW_STEPS + 1)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["0 0 2 3 3 False", "0 0 2 3 3 True"]
+
+
+@pytest.mark.skipif(
+    PLACE != "cpu" or INTERPRETED or not numba_internals.HAS_ENTRIES,
+    reason="threads of Numba are probed",
+)
+def test_a_region_has_one_worker_where_workers_run_one_after_the_other(monkeypatch):
+    def call_in_turn(n_workers, function, memory):
+        for worker_id in range(n_workers):
+            threads._call_one(worker_id, function, memory)
+
+    monkeypatch.setattr(regions, "_known", {})
+    assert regions._concurrent(2) == 2
+    monkeypatch.setattr(regions, "_known", {})
+    monkeypatch.setattr(regions, "PROBE_SECONDS", 0.01)
+    monkeypatch.setattr(threads, "_call_all", call_in_turn)
+    assert regions._concurrent(2) == 1

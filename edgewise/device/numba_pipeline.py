@@ -1,0 +1,307 @@
+"""How Numba compiles the package's functions for the CPU: few passes, and machine code once for each kernel.
+
+Parts.  Numba optimises every function, makes machine code of it, and links it into its callers, where it is
+optimised and compiled again.  Device functions are called by compiled functions only, so each is a
+:class:`_Part`, a text that is simplified only.  The function that Python calls, a :class:`_Whole`, links the
+texts of all parts below it, each once, and is then optimised.
+
+Numba gives every function an environment that holds Python objects and fills it in after the machine code is
+loaded.  A function without machine code has none, so a device function that prints values is refused.
+
+Passes.  Kernels work on arrays, numbers and tuples, and allocate nothing.  What Numba does for others is left
+out: array expressions, ``with`` blocks, ``literally`` and ``literal_unroll``, functions that are inlined
+before their types are known, deleting variables, and the live variables after every pass.
+
+The names are Numba's own, as on :mod:`~edgewise.device.numba_internals`; where one is missing, Numba compiles
+these functions as any others.
+"""
+
+from contextlib import contextmanager
+from operator import gt, lt
+from types import BuiltinFunctionType, CodeType
+
+from numba import types
+from numba.core.compiler import CompilerBase
+from numba.core.errors import UnsupportedError
+from numba.core.ir import Assign, Global
+from numba.extending import intrinsic
+
+from edgewise.device.first_use import private
+
+(_Library,) = private("numba.core.codegen", "JITCodeLibrary")
+(_registry,) = private("numba.core.compiler_machinery", "_pass_registry")
+(_PostProcessor,) = private("numba.core.postproc", "PostProcessor")
+(_rewrites,) = private("numba.core.rewrites", "rewrite_registry")
+(_reconstruct_ssa,) = private("numba.core.ssa", "reconstruct_ssa")
+(_definitions_of,) = private("numba.core.ir_utils", "build_definitions")
+(_emit_extreme,) = private("numba.cpython.builtins", "do_minmax")
+_prune, _rewrite_constants = private("numba.core.analysis", "dead_branch_prune", "rewrite_semantic_constants")
+_UNTYPED = "TranslateByteCode", "InlineClosureLikes", "MakeFunctionToJitFunction", "RewriteDynamicRaises"
+_translate, _inline_closures, _compile_closures, _rewrite_raises = private(
+    "numba.core.untyped_passes", *_UNTYPED
+)
+_TYPED = "NopythonTypeInference", "PreLowerStripPhis", "NativeLowering", "NoPythonBackend"
+_infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", *_TYPED)
+_needed = [_registry, _PostProcessor, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
+_needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
+_needed += [_infer_types, _strip_phis, _lower, _finish]
+_REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_get_module_for_linking"]
+_REPLACED += ["_optimize_final_module", "_optimize_functions", "add_ir_module", "codegen", "finalize"]
+_REPLACED += ["get_pointer_to_function"]
+#: Whether all these names are there.
+HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
+
+#: Prefixes of Numba's names of environments, and of functions that Python calls.
+_ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
+
+
+# -- what a function is compiled to --------------------------------------------------------------------------
+
+
+class _Proxy:
+    """An object of Numba; subclasses replace what it does."""
+
+    def __init__(self, original):
+        self.original = original
+
+    def __getattr__(self, name):
+        return getattr(self.original, name)
+
+
+class _Defined(_Proxy):
+    """A module without the functions that it only declares, for which Numba starts passes as well."""
+
+    @property
+    def functions(self):
+        """What is defined."""
+        return [one for one in self.original.functions if not one.is_declaration]
+
+
+class _Text(_Library if HAS_PARTS else object):  # type: ignore[misc]
+    """A function and what it calls."""
+
+    def _optimize_functions(self, module):
+        module.data_layout = self._codegen._data_layout
+        super()._optimize_functions(_Defined(module))
+
+
+class _Part(_Text):
+    """The text of a device function."""
+
+    def add_ir_module(self, ir_module):
+        """Accept the lowered function unless it needs an environment."""
+        if _needs_environment(ir_module):
+            raise UnsupportedError(
+                f"{self.name}: device functions print fixed texts only, and use no other Python objects"
+            )
+        super().add_ir_module(ir_module)
+
+    def finalize(self):
+        """Let several modules have the function, and each leave it out once it is inlined."""
+        for function in self._final_module.functions:
+            if not function.is_declaration:
+                function.linkage = "linkonce_odr"
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def _get_module_for_linking(self):
+        """Return a text that is complete, for functions of users that call this one."""
+        module = self._final_module.clone()
+        _link_all(self, module)
+        return module
+
+    def get_pointer_to_function(self, name):
+        """There is no machine code; Numba makes a Python function of the result, which is never called."""
+        if not name.startswith(_WRAPPER):
+            raise NotImplementedError(f"{self.name} is part of other functions, and {name} has no address")
+        return 0
+
+    @property
+    def codegen(self):
+        """The code generator, which sets no environments here."""
+        return _NoEnvironment(self._codegen)
+
+
+class _Whole(_Text):
+    """A function that Python calls, with all parts."""
+
+    def finalize(self):
+        """Link the parts, optimise, and make machine code."""
+        _link_all(self, self._final_module)
+        self._optimize_final_module()
+        self._final_module.verify()
+        self._finalize_final_module()
+
+
+def _link_all(library, module):
+    """Link into ``module`` all that ``library`` calls, directly or not."""
+    waiting, seen = list(library._linking_libraries), set()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        one._ensure_finalized()
+        library._reload_init.update(one._reload_init)
+        is_part = isinstance(one, _Part)
+        waiting += one._linking_libraries if is_part else ()
+        module.link_in(one._final_module if is_part else one._get_module_for_linking(), preserve=True)
+
+
+def _needs_environment(module):
+    environments = [value for value in module.global_values if value.name.startswith(_ENVIRONMENT)]
+    return any(
+        operand is environment
+        for function in module.functions
+        for block in function.blocks
+        for instruction in block.instructions
+        for operand in instruction.operands
+        for environment in environments
+    )
+
+
+class _NoEnvironment(_Proxy):
+    def set_env(self, name, environment):
+        """A part has no environment."""
+
+
+# -- passes --------------------------------------------------------------------------------------------------
+
+
+def _extreme(operator):
+    """``min`` or ``max`` of two numbers, for which Numba compiles a function for each pair of types."""
+
+    @intrinsic
+    def extreme(typing, first, second):
+        kind = typing.unify_types(first, second)
+
+        def emit(context, builder, signature, values):
+            return _emit_extreme(context, builder, signature.args, values, operator)
+
+        return kind and (kind(first, second), emit)
+
+    return extreme
+
+
+_extremes = {min: _extreme(lt), max: _extreme(gt)}
+
+
+def _replace_extremes(ir):
+    """Call the functions above where there are two arguments."""
+    blocks = ir.blocks.values()
+    found = {
+        one.target.name: one.value
+        for block in blocks
+        for one in block.find_insts(Assign)
+        if isinstance(one.value, Global) and (one.value.value is min or one.value.value is max)
+    }
+    for block in blocks if found else ():
+        for call in block.find_exprs("call"):
+            if len(call.args) != 2:
+                found.pop(call.func.name, None)
+    for value in found.values():
+        value.value = _extremes[value.value]
+
+
+class _Passes:
+    """The passes, in Numba's order, for a library of class ``kind``."""
+
+    pipeline_name = "edgewise"
+
+    def __init__(self, kind):
+        self.kind, self.exec_times = kind, {}
+
+    def run(self, state):
+        """Compile the function of ``state``."""
+        _run(_translate, state)
+        state.nargs = state.func_ir.arg_count
+        _PostProcessor(state.func_ir).run()
+        if any(isinstance(one, CodeType) for one in state.func_id.code.co_consts):
+            _run(_inline_closures, state)
+            _run(_compile_closures, state)
+        _replace_extremes(state.func_ir)
+        _rewrite_constants(state.func_ir, state.args)
+        _prune(state.func_ir, state.args)
+        _rewrites.apply("before-inference", state)
+        _run(_rewrite_raises, state)
+        _replace_ir(state, _reconstruct_ssa(state.func_ir))
+        _prune(state.func_ir, state.args)
+        _run(_infer_types, state)
+        _replace_ir(state, _registry.get(_strip_phis).pass_inst._strip_phi_nodes(state.func_ir))
+        state.library = self.kind(state.targetctx.codegen(), state.func_id.func_qualname)
+        if self.kind is _Whole:
+            state.library.enable_object_caching()
+        _run(_lower, state)
+        _run(_finish, state)
+
+
+def _run(kind, state):
+    _registry.get(kind).pass_inst.run_pass(state)
+
+
+def _replace_ir(state, ir):
+    ir._definitions = _definitions_of(ir.blocks)
+    state.func_ir = ir
+
+
+_signatures: dict = {}
+
+
+@contextmanager
+def _signatures_kept():
+    """Context in which Numba looks for the types of an operator once for each set of types, not at every use.
+
+    Numba compiles one function at a time, so those of users are compiled outside of this context.
+    """
+    own = types.Function.get_call_type
+
+    def get_call_type(self, context, args, kws):
+        if kws or not isinstance(self.typing_key, BuiltinFunctionType):
+            return own(self, context, args, kws)
+        key = self, context, args
+        if key not in _signatures:
+            _signatures[key] = own(self, context, args, kws)
+        return _signatures[key]
+
+    types.Function.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = own
+
+
+class _UpToDate(_Proxy):
+    """A context of Numba whose tables are complete, since a whole function is being compiled."""
+
+    def refresh(self):
+        """There is nothing new."""
+
+
+class _PartCompiler(CompilerBase):
+    """Compiler of device functions."""
+
+    def __init__(self, typing_context, target_context, *options):
+        super().__init__(_UpToDate(typing_context), _UpToDate(target_context), *options)
+        self.state.typingctx = typing_context
+
+    def define_pipelines(self):
+        """Return the passes."""
+        return [_Passes(_Part)]
+
+
+class _WholeCompiler(CompilerBase):
+    """Compiler of functions that Python calls."""
+
+    def compile_extra(self, function):
+        """Compile a function and all parts."""
+        with _signatures_kept():
+            return super().compile_extra(function)
+
+    def define_pipelines(self):
+        """Return the passes."""
+        return [_Passes(_Whole)]
+
+
+#: Options of device functions, and of functions that Python calls.
+FOR_PARTS = {"pipeline_class": _PartCompiler} if HAS_PARTS else {}
+FOR_WHOLES = {"pipeline_class": _WholeCompiler} if HAS_PARTS else {}
