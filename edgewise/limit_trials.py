@@ -368,11 +368,12 @@ def _finding(kind, name, note, measured=None, gain=0.0, kept=False):
 def _measured(kind, name, trial, seconds):
     """Measure a limit within some seconds."""
     default = tuning.limits_of(kind)[name].default
-    used = others_use()
+    if others_use() > MOST_BUSY:
+        return _finding(kind, name, BUSY)
     times = crossover.measure(partial(pair_of, kind, name, trial), trial.sizes, seconds)
     if not times:
         return _finding(kind, name, "not enough seconds")
-    if max(used, others_use()) > MOST_BUSY or not crossover.is_steady(times):
+    if others_use() > MOST_BUSY or not crossover.is_steady(times):
         return _finding(kind, name, BUSY)
     limit, gain = crossover.crossover(times, default)
     if limit == default:
