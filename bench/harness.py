@@ -77,8 +77,9 @@ def main(text, parts):
     places = {"kind": kind, "place": "cpu" if kind == "cpu" else "gpu"}
     name = given.name or chosen.result.format(**places)
     rows, is_right = {}, True
-    if given.add or given.show:
-        earlier = json.loads(Path(given.show or folder() / f"{name}.json").read_text())["rows"]
+    file = Path(given.show or folder() / f"{name}.json")
+    if given.show or (given.add and file.exists()):
+        earlier = json.loads(file.read_text())["rows"]
         rows = {key_of(chosen, row, number): row for number, row in enumerate(earlier)}
     for row in () if given.show else chosen.rows(given):
         print(shown(row), flush=True)

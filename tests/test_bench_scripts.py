@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,44 @@ def test_scaling_of_tiny_graphs(tmp_path, bench):
     assert "1 of 1 graphs were measured" in run("surface", tmp_path, *options)
     found = json.loads((tmp_path / "scaling-cpu.json").read_text())
     assert [(row["call"], row["threads"]) for row in found["rows"]] == [("bfs", 1), ("sssp", 1)]
+
+
+def test_rounds_in_turn_compare_the_answers(bench):
+    import harness
+
+    ways = {"one": (lambda: [1, 2], list), "slow": (lambda: (1, 2), list), "gapbs": lambda: [0.5, 0.25]}
+    times = harness.in_turn(ways, 2, runs=3, once=("slow",))
+    assert {name: len(spent) for name, spent in times.items()} == {"one": 6, "slow": 1, "gapbs": 4}
+    with pytest.raises(SystemExit, match="other finds another answer than one"):
+        harness.in_turn({"one": ways["one"], "other": (lambda: [1, 3], list)}, 1)
+
+
+def test_rows_of_a_part(tmp_path, bench, monkeypatch, capsys):
+    """Rows are written one by one, and those of earlier runs are kept, or shown."""
+    import harness
+
+    def rows(given):
+        given.facts["graphs"] = given.graphs
+        yield from (
+            {"graph": name, "ms": {"median": 2.0, "least": 1.0, "largest": 3.0}} for name in given.graphs
+        )
+
+    def run_part(*words):
+        monkeypatch.setattr(sys, "argv", ["page.py", *words])
+        summary = lambda rows: [f"{len(rows)} rows"]  # noqa: E731
+        harness.main(
+            "", harness.part("made-{place}", rows, key=("graph",), summary=summary, graphs=["a", "b"])
+        )
+        return capsys.readouterr().out
+
+    monkeypatch.setenv("OUT", str(tmp_path))
+    monkeypatch.setenv("EDGEWISE_STATE", "tests")
+    assert "graph b  ms 2 (1 to 3)\n2 rows" in run_part()
+    assert "3 rows" in run_part("c", "a", "--add")
+    found = json.loads((tmp_path / "made-cpu.json").read_text())
+    assert [row["graph"] for row in found["rows"]] == ["a", "b", "c"]
+    assert (found["command"], found["graphs"]) == ("python bench/page.py c a --add", ["c", "a"])
+    assert run_part("--show", str(tmp_path / "made-cpu.json")) == "3 rows\n"
 
 
 def point(size, source="hub", ms=1.0, **times):
@@ -147,6 +186,7 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
 def test_jobs_of_a_gpu_machine(tmp_path, bench, monkeypatch):
     """What succeeded does not run again, a failure does, and nothing begins that cannot end in time."""
     import gpu_machine
+    import harness
 
     good = gpu_machine.Job("good", "-c print(1)", 0.5, 0)
     bad, slow = good._replace(name="bad", words="-c 1/0"), good._replace(name="slow", minutes=90)
@@ -164,5 +204,8 @@ def test_jobs_of_a_gpu_machine(tmp_path, bench, monkeypatch):
     names = [job.name for job in gpu_machine.JOBS]
     assert len(names) == len(set(names))
     for job in gpu_machine.JOBS:
-        script = job.words.split()[0]
-        assert script == "-m" or (BENCH.parent / script).exists(), job
+        script, *words = job.words.split()
+        if script != "-m":
+            page = import_module(Path(script).stem)
+            monkeypatch.setattr(sys, "argv", [script, *words])
+            harness.parsed("", getattr(page, "PARTS", None) or page.PART)
