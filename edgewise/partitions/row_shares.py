@@ -1,8 +1,5 @@
 """Shares of the workers in a list of vertices, and reading ahead of what the next vertices of a share need.
 
-A thread of the CPU looks at a span of a list before it claims places in another one at once, since a counter
-that all threads increment for each item takes longer than the items.
-
 Rows differ in length.  A thread of the CPU takes some items at a time, as they come; on a GPU a warp shares
 the row of one item.  A long row, of a hub, would keep one thread or warp busy while all others wait at the
 next barrier.  Such items are set aside, and *teams* of many workers share their rows afterwards.
@@ -16,16 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.device import device, each, fetch_add
+from edgewise.device import device, fetch_add
 from edgewise.device.prefetch import prefetch
-from edgewise.device.regions import workers
 from edgewise.device.target import inlined
 from edgewise.device.warps import warp_size
 from edgewise.partitions.rating import WORDS
 from edgewise.partitions.ratings import IN_A_LINE
 
-#: Items of a span of a thread of the CPU; on a GPU it is one item.
-SPAN = 512
 #: Items of a step for each worker of the CPU, at least.
 WORKER_ITEMS = 512
 #: Items with rows that a thread of the CPU takes at a time.
@@ -42,27 +36,6 @@ VERTEX_AHEAD = 8
 ROW_AHEAD = 4
 #: How many items ahead that is fetched which a row leads to.
 NEIGHBOURS_AHEAD = 2
-
-
-def items_of(where):
-    """Items of a span."""
-    return SPAN if where == "cpu" else 1
-
-
-def in_spans(body):
-    """The loop ``run(where, count, *arguments)`` of a body ``body(span, items, count, *arguments)``."""
-    loop = each(body, least_chunk=1)
-
-    def run(where, count, *arguments):
-        items = items_of(where)
-        loop(-(-count // items), items, count, *arguments)
-
-    return run
-
-
-def workers_for(items):
-    """Number of workers of the CPU for a step of so many items."""
-    return min(workers(), items // WORKER_ITEMS + 1)
 
 
 class Team(NamedTuple):

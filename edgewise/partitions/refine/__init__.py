@@ -28,9 +28,12 @@ processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. G
 "Parallel unconstrained local search for partitioning irregular graphs" (ALENEX 2024), on its relatives.
 """
 
+from functools import partial
+
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, each, load, parallel_region
+from edgewise.device.regions import workers
 from edgewise.device.warps import claim
 from edgewise.partitions.levels import least_of, part_weights, salt_of, seed_salt
 from edgewise.partitions.presets import REGION_STEPS
@@ -68,16 +71,19 @@ from edgewise.partitions.refine.state import (
     take_back,
     with_lists_exchanged,
 )
-from edgewise.partitions.row_shares import in_spans, items_of, workers_for
+from edgewise.partitions.row_shares import WORKER_ITEMS
 from edgewise.primitives.mixing import mix
 
+#: Items of a list that a thread of the CPU looks at before it claims places for them at once in another list,
+#: since a counter that all threads increment for each item takes longer than the items; on a GPU it is one.
+SPAN = 512
 #: Entries of a row that are as much work as what else is done for a vertex.
 VERTEX_ENTRIES = 32
 #: What the numbers of iterations are added to, as a step of a seeded call.
 FIRST_STEP = 100
 
 
-@in_spans
+@partial(each, least_chunk=1)
 def _list_border(span, items, count, chosen, facts, search):
     """List those of the chosen vertices, or of all if there are none, that are beside another part."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
@@ -98,7 +104,7 @@ def _list_border(span, items, count, chosen, facts, search):
             slot += 1
 
 
-@in_spans
+@partial(each, least_chunk=1)
 def _list_active(span, items, count, memory, share):
     """List those of the border that pass the filter."""
     facts, search = memory.facts, memory.search
@@ -122,6 +128,11 @@ def _list_active(span, items, count, memory, share):
 def _clear_active(item, facts, active):
     vertex = np.int64(active[item])
     note(facts, vertex, FACT.lists, fact(facts, vertex, FACT.lists) & BORDER)
+
+
+def _workers_for(items):
+    """Number of workers of the CPU for a step of so many items."""
+    return min(workers(), items // WORKER_ITEMS + 1)
 
 
 @device
@@ -210,7 +221,7 @@ class Refinement:
 
     def __init__(self, level, part, limits, how, cut=0):
         self.level, self.where, self.how = level, arrays.device_of(level.offsets), how
-        self.items = items_of(self.where)
+        self.items = SPAN if self.where == "cpu" else 1
         self.work = 1 + len(level.neighbours) // max(len(level.sizes), 1) // VERTEX_ENTRIES
         self.progress, self.undo = np.zeros(len(AT), np.int64), []
         self.begin(part, limits)
@@ -242,11 +253,15 @@ class Refinement:
         self.progress[[AT.own_total, AT.excess, AT.n_active, AT.turn, AT.iteration]] = now
         self.list_border(search.listed[:0], n)
 
+    def in_spans(self, loop, count, *arguments):
+        """Run a loop over the spans of a list."""
+        loop(-(-count // self.items), self.items, count, *arguments)
+
     def list_border(self, chosen, count):
         """List those of ``count`` vertices, or of all if none are chosen, that are beside another part."""
         search = self.memory.search
         search.counters[:] = 0
-        _list_border(self.where, count, chosen, self.memory.facts, search)
+        self.in_spans(_list_border, count, chosen, self.memory.facts, search)
         self.progress[AT.n_border] = int(search.counters[COUNT.joined])
         self.border_room = 2 * int(self.progress[AT.n_border])
 
@@ -255,7 +270,7 @@ class Refinement:
         search, progress = self.memory.search, self.progress
         search.counters[:] = 0
         _clear_active(int(progress[AT.n_active]), self.memory.facts, self.memory.active)
-        _list_active(self.where, int(progress[AT.n_border]), self.memory, share)
+        self.in_spans(_list_active, int(progress[AT.n_border]), self.memory, share)
         self.share, progress[AT.n_active] = share, int(search.counters[COUNT.wanted])
 
     def finish_iteration(self):
@@ -264,7 +279,7 @@ class Refinement:
         n_border, n_active = int(progress[AT.n_border]), int(progress[AT.n_active])
         turn = Turn(0, int(progress[AT.turn]), self.share, n_border, n_active, self.items, 0)
         busy = int(search.counters[COUNT.moved]) * self.work if self.where == "cpu" else 0
-        iterate.with_workers(workers_for(busy), self.level, self.labels, self.memory, turn)
+        iterate.with_workers(_workers_for(busy), self.level, self.labels, self.memory, turn)
         found = Counters(*arrays.move(search.counters, "cpu").tolist())
         progress[AT.own_total] += found.grown
         progress[AT.n_border] += found.joined
@@ -294,7 +309,7 @@ class Refinement:
         looks = len(self.level.sizes) if progress[AT.looks_at_all] else int(progress[AT.n_border])
         busy = max(int(progress[AT.n_active]) * self.work, looks // LOOKS) if self.where == "cpu" else 0
         run_iterations.with_workers(
-            workers_for(busy),
+            _workers_for(busy),
             self.level,
             self.labels,
             self.memory,
@@ -313,7 +328,7 @@ class Refinement:
         level, search, k = self.level, self.memory.search, len(self.labels.room)
         xp, how = arrays.namespace(level.offsets), ranking_of(level, k, self.items)
         search.counters[:] = 0
-        n_workers = workers_for(len(level.sizes) // LOOKS)
+        n_workers = _workers_for(len(level.sizes) // LOOKS)
         rank_all.with_workers(n_workers, level, self.labels, self.memory, self.space, how)
         found = Counters(*arrays.move(search.counters, "cpu").tolist())
         search.counters[:] = 0
@@ -327,7 +342,7 @@ class Refinement:
             before = xp.cumsum(sizes) - sizes
             place = xp.searchsorted(xp.cumsum(self.space.room), before, side="right")
             targets = arrays.move(xp.minimum(place, k - 1).astype(np.int64), self.where)
-            deal_out(self.where, len(vertices), vertices, targets, search)
+            self.in_spans(deal_out, len(vertices), vertices, targets, search)
         return self.finish_iteration()
 
     def search(self, share):

@@ -19,6 +19,7 @@ other vertex, the others are not looked at.
 Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from edgewise.device import (
     arrays,
     barrier_wait,
     device,
+    each,
     each_row,
     fetch_add,
     fetch_min,
@@ -38,7 +40,6 @@ from edgewise.partitions.levels import weight_at
 from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact
 from edgewise.partitions.refine.jet import rate_dirty
 from edgewise.partitions.refine.state import COUNT, transfer
-from edgewise.partitions.row_shares import in_spans
 from edgewise.primitives.mixing import mix
 
 #: Bits of the fraction of a step of the cost.
@@ -397,7 +398,7 @@ def rank_all(worker, level, state, memory, space, how):
     find_last(worker, level, memory.search, space, how)
 
 
-@in_spans
+@partial(each, least_chunk=1)
 def deal_out(span, items, count, vertices, targets, search):
     """Move vertices to their targets."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
