@@ -142,7 +142,8 @@ def _link_all(library, module):
             continue
         seen.add(one)
         one._ensure_finalized()
-        library._reload_init.update(one._reload_init)
+        if getattr(one, "_reload_init", None):  # not in Numba 0.61
+            library._reload_init.update(one._reload_init)
         is_part = isinstance(one, _Part)
         waiting += one._linking_libraries if is_part else ()
         module.link_in(one._final_module if is_part else one._get_module_for_linking(), preserve=True)
