@@ -39,6 +39,7 @@ LARGEST = 40
 LEFT_OUT = {
     "__version__": "no call",
     "errors": "no call",
+    "tune": "takes no graph",
     "warmup": "takes no graph",
 }
 FORMATS = ("arrow", "csv", "dimacs", "el", "gap", "jsonl", "metis", "mtx", "npz", "parquet", "tsv")
