@@ -2,8 +2,8 @@
 
 Parts.  Numba optimises every function, makes machine code of it, and links it into its callers, where it is
 optimised and compiled again.  Device functions are called by compiled functions only, so each is a
-:class:`_Part`, a text that is simplified only.  The function that Python calls, a :class:`_Whole`, links the
-texts of all parts below it, each once, and is then optimised.
+:class:`_Part`, a text that is simplified only.  The function that Python calls, a :class:`_Whole`, is linked
+with the texts of all parts below it, and is then optimised.
 
 Numba gives every function an environment that holds Python objects and fills it in after the machine code is
 loaded.  A function without machine code has none, so a device function that prints values is refused.
@@ -96,19 +96,12 @@ class _Part(_Text):
             )
         super().add_ir_module(ir_module)
 
-    def finalize(self):
-        """Let several modules have the function, and each leave it out once it is inlined."""
-        for function in self._final_module.functions:
-            if not function.is_declaration:
-                function.linkage = "linkonce_odr"
+    def _optimize_final_module(self):
+        """The functions that link this one are optimised instead."""
+
+    def _finalize_final_module(self):
         self._finalize_dynamic_globals()
         self._finalized = True
-
-    def _get_module_for_linking(self):
-        """Return a text that is complete, for functions of users that call this one."""
-        module = self._final_module.clone()
-        _link_all(self, module)
-        return module
 
     def get_pointer_to_function(self, name):
         """There is no machine code; Numba makes a Python function of the result, which is never called."""
@@ -124,29 +117,6 @@ class _Part(_Text):
 
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
-
-    def finalize(self):
-        """Link the parts, optimise, and make machine code."""
-        _link_all(self, self._final_module)
-        self._optimize_final_module()
-        self._final_module.verify()
-        self._finalize_final_module()
-
-
-def _link_all(library, module):
-    """Link into ``module`` all that ``library`` calls, directly or not."""
-    waiting, seen = list(library._linking_libraries), set()
-    while waiting:
-        one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        one._ensure_finalized()
-        if getattr(one, "_reload_init", None):  # not in Numba 0.61
-            library._reload_init.update(one._reload_init)
-        is_part = isinstance(one, _Part)
-        waiting += one._linking_libraries if is_part else ()
-        module.link_in(one._final_module if is_part else one._get_module_for_linking(), preserve=True)
 
 
 def _needs_environment(module):

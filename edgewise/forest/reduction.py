@@ -156,7 +156,7 @@ def solve(goal, sources, targets, weights):
     no_rows = arrays.empty(0, np.int64, arrays.device_of(sources))
     entries = Entries(sources, targets, no_rows, 0, order_of(weights, goal.maximum))
     hooked_by, labels = goal.run(goal.n_vertices, entries)[:2]
-    return kept_entries(hooked_by), labels
+    return kept_entries(hooked_by, len(sources)), labels
 
 
 def concatenated(pieces, kind):

@@ -56,7 +56,8 @@ class SpanningForest(Result):
     def _entries(self):
         """Positions of the edges in the arrays that the method has read, ascending."""
         with arrays.guard(arrays.device_of(self._hooked_by)):
-            return kept_entries(self._hooked_by)
+            n_entries = len(self.graph.neighbours) if self._of_rows else self.graph.n_edges
+            return kept_entries(self._hooked_by, n_entries)
 
     @cached_array
     def edges(self) -> np.ndarray:

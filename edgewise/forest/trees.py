@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device, each, fetch_min
+from edgewise.device import arrays, device, each, fetch_min
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.order import LARGEST
 
@@ -144,9 +144,17 @@ def halve(parent, vertex):
     return root
 
 
-def kept_entries(hooked_by):
-    """The entries of the edges that were kept, ascending: (k,) int64 array."""
+def kept_entries(hooked_by, n_entries):
+    """The entries of the edges that were kept, of ``n_entries``, ascending: (k,) int64 array.
+
+    On the CPU they are marked in an array, which takes a third of the time of sorting where it is not larger
+    than what sorting moves.
+    """
     entries = hooked_by[hooked_by != NO_EDGE]
+    if arrays.device_of(entries) == "cpu" and n_entries <= 2 * entries.nbytes:
+        marks = np.zeros(n_entries, np.bool_)
+        marks[entries] = True
+        return np.flatnonzero(marks)
     entries.sort()
     return entries
 
