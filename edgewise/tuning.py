@@ -86,7 +86,7 @@ def limit(value: float, unit: str, separates: str, measured: str, date: str) -> 
 class CPULimits:
     """Limits on CPU cores."""
 
-    components_alone: int = limit(1 << 15, "n + m", "one thread | all", "16 cores, 53275e7", "2026-11-27")
+    components_alone: int = limit(1 << 16, "n + m", "one thread | all", "16 cores, a5fcef96", "2026-11-27")
     components_many: int = limit(1 << 19, "vertices", "two as one | all", "16 cores, 53275e7", "2026-11-27")
     components_dense: int = limit(4, "edges per vertex", "all | sample", "16 cores, 53275e7", "2026-11-27")
     components_sparse: int = limit(2, "edges per vertex", "plain | halve", "2 cores, 53275e7", "2026-11-27")
@@ -98,7 +98,7 @@ class CPULimits:
     cycles_hubs: int = limit(8, "steps per entry", "by number | by rank", "not noted, 230b9d69", "2026-11-22")
     files_zeros: int = limit(1 << 16, "bytes", "NumPy | compiler", "not noted, b231fde1", "2026-11-25")
     forest_threads: int = limit(8, "threads", "kruskal | boruvka", "16 cores, 56083c9", "2026-11-23")
-    forest_entries: int = limit(1 << 20, "entries", "kruskal | boruvka", "16 cores, no state", "2026-11-23")
+    forest_entries: int = limit(1 << 16, "entries", "kruskal | boruvka", "16 cores, a5fcef96", "2026-11-27")
     ingest_few: int = limit(1 << 12, "edges", "NumPy | kernel", "2 cores, 8383ece", "2026-11-25")
     ingest_first: int = limit(1 << 18, "edges", "NumPy | compiler", "2 cores, 8383ece", "2026-11-25")
     ingest_strings: int = limit(1 << 19, "strings", "Arrow | kernel", "not noted, 59d812b5", "2026-11-23")
