@@ -162,7 +162,7 @@ def test_dendrograms(tmp_path):
 def test_memory_is_estimated(method, weights, monkeypatch):
     import tracemalloc
 
-    from edgewise.forest import _entries, memory
+    from edgewise import forest
 
     graph = ew.generate.with_weights(ew.generate.uniform(20_000, 200_000, seed=1), 1, 2**30)
     edges = graph.sources, graph.targets, graph.weights.astype(weights)
@@ -172,10 +172,10 @@ def test_memory_is_estimated(method, weights, monkeypatch):
     ew.minimum_spanning_forest(graph, method=method)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    estimated = memory.bytes_needed(graph.n_vertices, _entries(graph, False), method)
+    estimated = forest._bytes_needed(graph.n_vertices, forest._entries(graph, False), method)
     assert 0.6 * taken < estimated < 1.7 * taken
-    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
-    monkeypatch.setattr(memory.arrays, "free_memory", lambda device: 1000)
+    monkeypatch.setattr(forest, "UNCHECKED_BYTES", 0)
+    monkeypatch.setattr(forest.arrays, "free_memory", lambda device: 1000)
     with pytest.raises(OutOfMemoryError, match=r"20,000 vertices: .* needed, 1,000 free"):
         ew.minimum_spanning_forest(graph, method=method)
 
