@@ -11,7 +11,6 @@ def collection_paused() -> Iterator[None]:
 
     A collection looks at all containers that there are, such as those of a large NetworkX graph.  Collections
     take a tenth of the time of compiling, and two thirds of that of making a list for each node.
-    What was made meanwhile counts as old afterwards, so that the next collection of new objects is short.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -19,7 +18,4 @@ def collection_paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()

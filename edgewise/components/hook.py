@@ -50,15 +50,16 @@ def hook_atomic(edge, parent, sources, targets):
 
 def parts(edges, segments):
     """Yield slices of the edges, one for each segment."""
-    for segment in range(max(segments, 1)):
-        yield slice(segment * edges // max(segments, 1), (segment + 1) * edges // max(segments, 1))
+    segments = max(segments, 1)
+    for segment in range(segments):
+        yield slice(segment * edges // segments, (segment + 1) * edges // segments)
 
 
 def hook(vertices, sources, targets, iterations=1, segments=1):
     """Algorithm 3: for each segment of the edges ``iterations`` of Hook-non-atomic, then Hook-atomic."""
     n_edges = len(sources)
     parent = singletons(vertices, sources)
-    bound = 1 + max(int(sources.max()), int(targets.max())) if n_edges else 0
+    bound = 1 + max(int(sources.max()), int(targets.max())) if iterations and n_edges else 0
     for part in parts(n_edges, segments):
         join_by_hook(parent, sources[part], targets[part], iterations, bound)
     return parent

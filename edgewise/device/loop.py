@@ -25,11 +25,9 @@ import os
 from functools import partial, update_wrapper
 from threading import RLock
 
-import numpy as np
-
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays, launch, threads
-from edgewise.device.shares import STRIDE, next_chunk
+from edgewise.device.shares import next_chunk
 from edgewise.device.target import device, inlined
 
 #: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
@@ -110,7 +108,7 @@ class each:
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         with loop_lock:  # not every threading layer of Numba allows two loops at once
-            shares = np.zeros((1 if self.ascending else workers) * STRIDE, np.int64)
+            shares = threads.new_shares(1 if self.ascending else workers)
             threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):

@@ -45,9 +45,8 @@ _infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", 
 _needed = [_registry, _PostProcessor, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
 _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
 _needed += [_infer_types, _strip_phis, _lower, _finish]
-_REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_get_module_for_linking"]
-_REPLACED += ["_optimize_final_module", "_optimize_functions", "add_ir_module", "codegen", "finalize"]
-_REPLACED += ["get_pointer_to_function"]
+_REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
+_REPLACED += ["_optimize_functions", "add_ir_module", "codegen", "get_pointer_to_function"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
 

@@ -32,10 +32,11 @@ import numpy as np
 from edgewise.device import cache
 from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
+from edgewise.device.shares import STRIDE
 from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
 from edgewise.errors import DeviceError, OptionError, argument
 
-__all__ = ["Region", "compiled", "count", "entry", "run", "share_cores", "use"]
+__all__ = ["Region", "compiled", "count", "entry", "new_shares", "run", "share_cores", "use"]
 
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
@@ -110,6 +111,11 @@ def use(number: int | None) -> None:
             f"{number} threads are not available, 1 to {max_threads} are; set NUMBA_NUM_THREADS for more"
         )
     numba.set_num_threads(number)
+
+
+def new_shares(number: int) -> Any:
+    """Counters of the items that are taken of so many shares (:mod:`~edgewise.device.shares`): zeros."""
+    return np.zeros(number * STRIDE, np.int64)
 
 
 class Region(NamedTuple):

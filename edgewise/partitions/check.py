@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components import connected_components
-from edgewise.device import arrays, fetch_add, parallel_region, regions
-from edgewise.device.shares import STRIDE, next_chunk
+from edgewise.device import arrays, fetch_add, parallel_region, regions, threads
+from edgewise.device.shares import next_chunk
 from edgewise.errors import GraphError, VerificationError
 from edgewise.front import named
 from edgewise.graph import Graph
@@ -182,7 +182,7 @@ def evaluate_partition(
         *(np.zeros(k, np.int64) for _ in range(2)),
     )
     n_workers = max(1, min(regions.workers(), len(parts) // max(k, 1)))
-    seen, shares = np.full(k * n_workers, -1, np.int64), np.zeros(n_workers * STRIDE, np.int64)
+    seen, shares = np.full(k * n_workers, -1, np.int64), threads.new_shares(n_workers)
     measure_rows.with_workers(n_workers, rows, parts, seen, sums, shares)
     loads = np.bincount(parts, weights=weights, minlength=k).astype(np.int64)
     cut = (sums.cuts.sum() / 2).item() if rows[2].dtype.kind == "f" else int(sums.cuts.sum()) // 2

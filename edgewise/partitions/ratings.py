@@ -33,7 +33,7 @@ from edgewise.device import (
     regions,
     threads,
 )
-from edgewise.device.shares import STRIDE, next_chunk
+from edgewise.device.shares import next_chunk
 from edgewise.device.target import inlined
 from edgewise.device.warps import block_size, inclusive_scan, warp_size
 from edgewise.partitions.levels import weight_at
@@ -389,7 +389,7 @@ def rate(chosen, level, state, memory, facts):
         return growth
     if where == "cpu":
         n_workers = min(regions.workers(), -(-count // CHUNK))
-        shares = np.zeros(n_workers * STRIDE, np.int64)
+        shares = threads.new_shares(n_workers)
         rate_by_rows.with_workers(n_workers, rows, level, state, memory, facts, shares, growth)
     elif len(connections.totals):
         rate_by_totals(rows, level, state, connections, facts, growth)

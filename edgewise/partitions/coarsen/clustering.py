@@ -22,7 +22,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, each, fetch_add, load, parallel_region, regions
+from edgewise.device import (
+    arrays,
+    barrier_wait,
+    device,
+    each,
+    fetch_add,
+    load,
+    parallel_region,
+    regions,
+    threads,
+)
 from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.partitions.levels import salt_of
@@ -415,7 +425,7 @@ def _run_on_cpu(level, limit, state, tables, moves, seeds):
         np.empty(n_chunks * (sub_rounds + 1), np.int64),
         np.empty(n_chunks, np.int64),
         np.empty(n_chunks, np.int64),
-        np.zeros(n_steps * n_workers * STRIDE, np.int64),
+        threads.new_shares(n_steps * n_workers),
         np.zeros(n_steps, np.int64),
     )
     run_rounds.with_workers(n_workers, level, limit, state, tables, (moves, rounds))

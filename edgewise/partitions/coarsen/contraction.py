@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
-from edgewise.device.shares import STRIDE, next_chunk
+from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions, threads
+from edgewise.device.shares import next_chunk
 from edgewise.partitions.levels import NARROW, Level, weight_at, with_rows
 from edgewise.partitions.rating import NO_LABEL
 from edgewise.partitions.ratings import IN_A_LINE, TOTALS_BYTES, claim_slot
@@ -166,7 +166,7 @@ def _by_rows(level, members, form):
     n_workers = max(1, min(regions.workers(), most, n // WORKER_ITEMS))
     output = np.empty(total, form[0]), np.empty(total, form[1])
     counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, kind)
-    shares = np.zeros(n_workers * STRIDE, np.int64)
+    shares = threads.new_shares(n_workers)
     _add_rows.with_workers(n_workers, level, members, places, output, counts, shares)
     offsets = scan(counts)
     shrunk = np.empty(int(offsets[-1]), form[0]), np.empty(int(offsets[-1]), form[1])
