@@ -177,10 +177,11 @@ def machine(kind: str) -> str:
     """What limits depend on: the processor and the number of threads, or the first GPU."""
     from edgewise.device import arrays, threads
 
-    return arrays.gpu_name(0) if kind == "cuda" else f"{_processor()}, {threads.most()} threads"
+    return arrays.gpu_name(0) if kind == "cuda" else f"{processor()}, {threads.most()} threads"
 
 
-def _processor():
+def processor() -> str:
+    """Name of the processor."""
     with suppress(OSError), open("/proc/cpuinfo") as facts:
         for line in facts:
             if line.startswith("model name"):

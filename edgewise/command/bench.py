@@ -9,7 +9,7 @@ import typer
 import edgewise
 from edgewise import experiments
 from edgewise.command import help_text, options, report
-from edgewise.command.bench_outputs import Output, as_dict, check_output, write
+from edgewise.command.bench_outputs import Output, as_dict, check_output, heading, write
 from edgewise.command.stages import seconds, stages
 from edgewise.device import threads
 from edgewise.errors import OptionError, one_of
@@ -85,7 +85,10 @@ def _of_room(room):
         only: options.option(str, "Only these experiments of the preset.", metavar="NAME,...") = "",
         without: options.option(str, "Graphs to leave out, such as delaunay_n24.", metavar="GRAPH,...") = "",
         files: options.option(
-            list[str], "Additional graph, for presets that accept one.", "--graph", metavar="FILE"
+            list[str],
+            "Graph in place of the stand-in of its name; for cs406 also others.",
+            "--graph",
+            metavar="FILE",
         ) = None,
         output: Output = None,
         *,
@@ -202,7 +205,7 @@ def _tell(found, words, runs, clock, output, shown):
     if shown.json:
         report.as_json(as_dict(found) | {"seconds": seconds(clock)})
         return
-    report.say(found.text(), kept="\n")
+    report.say("\n\n".join([*heading(found), found.text()]), kept="\n")
     if not shown.quiet:
         ending = f" -> {output}" if output else ""
         report.say("")

@@ -54,8 +54,8 @@ def _is_page(output):
 
 def _write_into(folder, report):
     _write_text(folder / f"{report.preset}.json", json.dumps(as_dict(report), indent=1))
-    tables = "\n\n".join(f"## {table.title}\n\n{table.markdown()}" for table in report.tables)
-    _write_text(folder / f"{report.preset}.md", f"{tables}\n")
+    tables = [f"## {table.title}\n\n{table.markdown()}" for table in report.tables]
+    _write_text(folder / f"{report.preset}.md", "\n\n".join([*heading(report), *tables, ""]))
     for figure in report.figures:
         plots.experiment(figure, folder / f"{figure.name}{PICTURE}")
 
@@ -71,6 +71,14 @@ def as_dict(report):
     return report.as_dict() | {"machine": here, "version": edgewise.__version__}
 
 
+def heading(report):
+    """What stands above the tables of a report: the machine, and a note where graphs are smaller."""
+    here = machine()
+    gpus = [f"{gpu['name']} (cuda:{gpu['index']})" for gpu in here["gpus"]]
+    where = "; ".join([f"{here['processor']}, {here['cores']} cores, {here['threads']} threads", *gpus])
+    return [where, *([report.note] if report.note else [])]
+
+
 def facts_of_machine():
     """What a page says above its tables."""
     here = machine()
@@ -80,6 +88,6 @@ def facts_of_machine():
         "date": datetime.date.today().isoformat(),
         "edgewise": here["edgewise"],
         "Python, NumPy, Numba": f"{here['python']}, {here['numpy']}, {here['numba']}",
-        "CPU": f"{here['cores']} cores, {here['threads']} threads, {memory}",
+        "CPU": f"{here['processor']}, {here['cores']} cores, {here['threads']} threads, {memory}",
         "GPU": gpus,
     }

@@ -50,6 +50,7 @@ def machine():
         "edgewise": edgewise.__version__,
         "python": platform.python_version(),
         **{package: _version(package) for package in PACKAGES},
+        "processor": tuning.processor(),
         "cores": os.cpu_count(),
         "threads": threads.count(),
         "memory_bytes": psutil.virtual_memory().total,

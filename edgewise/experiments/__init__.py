@@ -39,8 +39,8 @@ class Preset:
     """The experiments of one document: functions of a stopwatch that return a table, by name.
 
     ``graphs`` are the names of the graphs, ``room`` is what is measured: ``"components"``, ``"paths"``,
-    ``"cycles"``, ``"forest"`` or ``"transactions"``; ``takes_files`` if graphs of given files can be
-    measured, too.
+    ``"cycles"``, ``"forest"`` or ``"transactions"``; ``takes_files`` if graphs of other names can
+    be measured, too.
     """
 
     document: str
@@ -143,14 +143,14 @@ def run(
     runs : int, timed runs, of which the median is reported; by default 7 on GPUs, 3 on the CPU
     only, without : sequences of str, experiments to run (by default all) and graphs to leave out
     files : sequence of path
-        Graphs to measure beside the preset's own, if it takes any; each is named by its file, without
-        suffixes.
+        Graphs, each named by its file without suffixes.  A file with the name of a graph of the preset, such
+        as ``europe_osm.mtx``, takes the place of the stand-in; ``cs406`` measures other files, too.
     report : callable, called with a short text before each step
 
     Raises
     ------
     OptionError
-        An unknown preset, size, experiment or graph, files for a preset that takes none, or no runs.
+        An unknown preset, size, experiment or graph, a file of another name, or no runs.
     DeviceError, OutOfMemoryError
         A device is not there, or too small for the graphs.
     VerificationError
@@ -175,13 +175,21 @@ def run(
     runs = (RUNS_ON_GPU if on_gpu else RUNS_ON_CPU) if runs is None else runs
     if runs < 1:
         raise OptionError(f"{argument('runs', runs)} is too few; give 1 or more")
-    if files and not PRESETS[preset].takes_files:
-        raise OptionError(f"preset {preset} takes no files; leave out {argument('files')}")
-    named = {Path(file).name.partition(".")[0]: file for file in files}
+    named = {_graph_of(file, PRESETS[preset]): file for file in files}
     watch = Stopwatch(team, size, runs, report, without, named)
     with arrays.on(watch.device):
         tables = [make(watch) for name, make in experiments.items() if not only or name in only]
     return Report(preset, size, team.names, runs, watch.made, tables)
+
+
+def _graph_of(file, preset):
+    """The graph of a preset that a file is named after, or the name of the file where others are taken."""
+    whole = Path(file).name
+    known = [name for name in preset.graphs if whole == name or whole.startswith(f"{name}.")]
+    name = max(known, key=len, default=whole.partition(".")[0])
+    if not known and not preset.takes_files:
+        _check("graph", name, preset.graphs)
+    return name
 
 
 def _check(what, name, known):

@@ -57,11 +57,10 @@ def forests(watch):
 
 
 def _of_graph(watch, name):
-    def make():
-        graph = GRAPHS[name].generate(watch.size, watch.device)
-        return generators.with_weights(graph, *WEIGHTS, seed=1).prepare("components")
-
-    graph, first = watch.graph(name, make), None
+    graph, first = watch.stand_in(name, GRAPHS), None
+    if graph.weights is None:
+        graph = generators.with_weights(graph, *WEIGHTS, seed=1)
+    graph.prepare("components")
     for method, how in METHODS.items():
         if how.baseline or watch.device.partition(":")[0] not in how.devices:
             continue

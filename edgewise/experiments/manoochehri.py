@@ -82,6 +82,8 @@ def generated(kind, vertices, edges, watch):
 def measured(watch, name, make, scipy=False):
     """Times of the ways to find the forest of one graph, and the abort rate of its transactions."""
     graph = watch.graph(name, make)
+    if graph.weights is None:  # of a file
+        graph = with_weights(graph, 1, HEAVIEST, seed=2)
     row = {"vertices": graph.n_vertices, "edges": graph.n_edges}
     last: dict[str, Any] = {}
 

@@ -3,6 +3,7 @@
 import statistics
 from time import perf_counter
 
+import edgewise
 from edgewise.components import connected_components
 from edgewise.device import arrays
 from edgewise.errors import VerificationError
@@ -12,7 +13,7 @@ from edgewise.workers import DeviceTeam
 RUNS_BY_SECONDS = {5.0: 1, 1.0: 3}
 #: Number of graphs that are cached.
 CACHED = 2
-#: Seconds of generation from which a graph is cached for good.
+#: Seconds of reading or generation from which a graph is cached for good.
 EXPENSIVE_SECONDS = 5.0
 
 
@@ -27,7 +28,7 @@ class Stopwatch:
     """Generates graphs, on the device of the first worker, and times methods on them.
 
     Parameters are those of :func:`edgewise.experiments.run`, with ``files`` by name.  ``cache`` holds results
-    that several experiments need, ``made`` the vertices and edges of every graph that was generated.
+    that several experiments need, ``made`` the vertices and edges of every graph that was read or generated.
     """
 
     def __init__(self, team, size, runs, report=lambda text: None, without=(), files=None):
@@ -38,12 +39,12 @@ class Stopwatch:
         self._graphs, self._expensive, self._first = {}, set(), {}
 
     def graph(self, name, make):
-        """The graph of that name, from the cache or ``make()``."""
+        """The graph of that name, from the cache, the file of that name, or ``make()``."""
         if name not in self._graphs:
-            self.report(f"generating {name}")
+            self.report(f"{'reading' if name in self.files else 'generating'} {name}")
             start = perf_counter()
             with arrays.guard(self.device):
-                graph = make()
+                graph = self._read(name) if name in self.files else make()
             if perf_counter() - start > EXPENSIVE_SECONDS:
                 self._expensive.add(name)
             self._graphs[name] = graph
@@ -53,6 +54,10 @@ class Stopwatch:
                 del self._graphs[known]
                 self._first.pop(known, None)
         return self._graphs[name]
+
+    def _read(self, name):
+        """The graph of a file, as an undirected one, on the device."""
+        return edgewise.read(self.files[name], directed=False).to(self.device)
 
     def wanted(self, *names):
         """The names, each once, without those of graphs to leave out."""

@@ -5,6 +5,12 @@ from typing import Any
 
 from edgewise.printable import printable
 
+#: What is said above the tables of graphs that are smaller than the published ones.
+NOTES = {
+    "small": "The graphs are a fraction of the published ones; times are not comparable with published ones.",
+    "tiny": "The graphs are tiny, for tests of the program: the times mean nothing.",
+}
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -74,6 +80,11 @@ class Report:
     def text(self):
         """All tables."""
         return "\n\n".join(table.text() for table in self.tables)
+
+    @property
+    def note(self):
+        """What has to be known before a time is read; empty at the published sizes."""
+        return NOTES.get(self.size, "")
 
     def as_dict(self):
         """Everything, for JSON."""

@@ -46,8 +46,8 @@ def _of_report(report):
         f"{name}: {sizes['vertices']:,} vertices, {sizes['edges']:,} edges"
         for name, sizes in report.graphs.items()
     )
-    where = in_html(f"size {report.size}, {', '.join(report.devices)}, median of {report.runs}")
-    head = f"<h2>{in_html(report.preset)}</h2><p>{where}</p><p class='source'>{in_html(graphs)}</p>\n"
+    how = f"size {report.size}, {', '.join(report.devices)}, median of {report.runs}. {report.note}"
+    head = f"<h2>{in_html(report.preset)}</h2><p>{in_html(how)}</p><p class='source'>{in_html(graphs)}</p>\n"
     return head + "".join(_of_table(table) for table in report.tables)
 
 

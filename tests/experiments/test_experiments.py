@@ -48,6 +48,18 @@ def ecl():
     return experiments.run("ecl-mst", size="tiny", devices="cpu:0", runs=1)
 
 
+def test_a_file_takes_the_place_of_the_stand_in_of_its_name(tmp_path):
+    file = tmp_path / "kmer_A2a.mtx"
+    ew.write(ew.generate.grid(7), file)
+    only = {"without": ["rgg_n_2_24_s0", "Queen_4147"], "files": [file]}
+    report = experiments.run("baltzakis", size="tiny", devices="cpu:0", runs=1, **only)
+    assert report.graphs == {"kmer_A2a": {"vertices": 49, "edges": 84}}
+
+
+def test_a_file_is_the_graph_whose_whole_name_it_begins_with():
+    assert experiments._graph_of("USA-road-d.USA.gr.gz", experiments.PRESETS["ecl-mst"]) == "USA-road-d.USA"
+
+
 def test_forests_of_ecl_mst(ecl):
     (table,) = ecl.tables
     assert [row["method"] for row in table.rows[:2]] == ["boruvka", "kruskal"]
@@ -189,7 +201,7 @@ def test_every_column_of_every_table_is_filled(preset, request):
         ),
         ({"size": "huge"}, "size 'huge' is unknown; use one of paper, small, tiny"),
         ({"runs": 0}, "runs=0 is too few"),
-        ({"files": ["graph.txt"]}, "preset baltzakis takes no files"),
+        ({"files": ["graph.txt"]}, "graph 'graph' is unknown; use one of kmer_A2a"),
         ({"only": ["width"]}, "experiment 'width' is unknown; did you mean widths"),
         (
             {"without": ["queen"]},
