@@ -10,13 +10,16 @@ Most tables have a row for each row of a result, and columns that are formats of
 import re
 import string
 import sys
-from functools import partial
+from functools import cache, partial
 from statistics import geometric_mean
 
 import harness
 import partitions
 from harness import ROOT, groups, peers, plural
-from pictures import Panel, dots
+from pictures import PICTURES, Panel, dots
+
+from edgewise.experiments.report import Figure, Table
+from edgewise.plots import experiment_as_svg
 
 #: Names of the results that were read, so that a table can say where its figures are from.
 USED: list[str] = []
@@ -557,6 +560,46 @@ def rate_and_aborts(row):
     """Million transfers a second, and in brackets the share of attempts that failed."""
     rate = f"{row['rate']:,.1f}" if row["rate"] < 100 else f"{row['rate']:,.0f}"
     return rate if row.get("abort_rate") is None else f"{rate} ({row['abort_rate']:.2f})"
+
+
+@cache
+def tables_of(name):
+    """The tables of a preset, as its experiments have made them."""
+    tables = [
+        Table(**{**one, "figures": [Figure(**each) for each in one["figures"]]})
+        for one in harness.results(name)["tables"]
+    ]
+    return [one for one in tables if one.rows]
+
+
+def published(*names):
+    """All tables of a preset, and the first picture of each, from the results of its runs."""
+    lines = []
+    for name in names:
+        found = results(name)
+        gpus = [gpu["name"] for gpu in found["machine"]["gpus"]]
+        where = ", ".join([f"{found['machine']['cores']} cores", *gpus])
+        for number, one in enumerate(tables_of(name)):
+            lines += [
+                f"### {one.title}",
+                f"{one.source}; {where}; medians of {found['runs']} runs.",
+                one.markdown(),
+            ]
+            lines += ["\n".join(f"* published: {words}" for words in one.published)] if one.published else []
+            for figure in one.figures[:1]:
+                picture = f"published-{name}-{number}.svg"
+                (PICTURES / picture).write_text(experiment_as_svg(figure))
+                lines.append(f"![{figure.title}](pictures/{picture})")
+    return "\n\n".join(lines)
+
+
+#: The results of each preset, on the page of tables.
+PUBLISHED = {
+    "hellas-2018": ["hellas-2018"],
+    "baltzakis": ["baltzakis"],
+    "ecl-mst": ["ecl-mst"],
+}
+TABLES.update({f"published-{preset}": partial(published, *names) for preset, names in PUBLISHED.items()})
 
 
 def rate_panels(words):

@@ -205,9 +205,9 @@ def experiment(shown: "Figure", path: str | Path) -> None:
 
 
 def experiment_as_svg(shown: "Figure") -> str:
-    """The same figure as the text of an SVG picture."""
+    """The same figure as the text of an SVG picture, which does not depend on the date."""
     drawn = io.StringIO()
-    _experiment(shown).savefig(drawn, format="svg")
+    _experiment(shown).savefig(drawn, format="svg", metadata={"Date": None})
     return drawn.getvalue()
 
 

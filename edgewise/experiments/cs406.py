@@ -30,7 +30,7 @@ from edgewise.workers import DeviceTeam, Worker
 
 LENGTHS = (3, 4, 5)
 #: Seconds, estimated, from which ``dfs`` starts from some of the vertices only.
-PATIENCE = 10.0
+PATIENCE = 3.0
 
 COLUMNS = headings(
     "graph | length: k | devices: on | method | schedule | ms | runs | part: timed from, % | "
