@@ -64,7 +64,16 @@ class ForestMethod(Method):
 
 
 #: The protocols of :data:`edgewise.transactions.PROTOCOLS`, which is not imported for other methods.
-PROTOCOLS = ("wound-wait", "priority", "pessimistic", "invisible", "tl2", "block", "reservations")
+PROTOCOLS = (
+    "wound-wait",
+    "priority",
+    "pessimistic",
+    "invisible",
+    "tl2",
+    "block",
+    "block-nonblocking",
+    "reservations",
+)
 
 METHODS = {
     "boruvka": ForestMethod(

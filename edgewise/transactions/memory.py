@@ -198,8 +198,8 @@ class Run:
         self.memory, self.body, self.arguments, self.count = memory, body, arguments, count
         protocol, where = memory._protocol, memory.device
         self.lanes = 1 if where == "cpu" else protocol.lanes
-        self.slots = runner.n_slots(where, count, memory.slots, self.lanes)
-        self.size, self.shared = memory.log, memory.shared(count)
+        self.slots = min(runner.n_slots(where, count, memory.slots, self.lanes), protocol.most_slots)
+        self.size, self.shared = memory.log * protocol.entries_per_word, memory.shared(count)
         self.logs = [runner.log_of(memory.words, self.slots, self.size)]
         self.tried = arrays.zeros(count, np.int32, where)
         self.ended = arrays.zeros(count, np.int8, where)

@@ -9,6 +9,7 @@ from typing import Any
 from edgewise.device import launch
 from edgewise.transactions import (
     block,
+    block_nonblocking,
     invisible,
     pessimistic,
     priority,
@@ -45,6 +46,10 @@ class Protocol:
         ``shared(count)`` is the number of words that all transactions of a run share.
     lanes : int
         Threads of a GPU for each transaction, of which the first one works.
+    entries_per_word : int
+        Entries of a log for each word that a transaction accesses.
+    most_slots : int
+        Transactions that run at the same time, at most.
     drive : callable
         ``drive(run)`` makes the launches of a :class:`~edgewise.transactions.memory.Run`.
     """
@@ -58,6 +63,8 @@ class Protocol:
     progress: str = "retries end in a launch of one slot"
     shared: Callable[[int], int] = lambda count: 1
     lanes: int = 1
+    entries_per_word: int = 1
+    most_slots: int = 2**31
     drive: Callable[[Any], None] = repeat
 
 
@@ -111,6 +118,18 @@ PROTOCOLS = {
             versions.FREE,
             opaque=False,
             lanes=launch.BLOCK,
+        ),
+        Protocol(
+            "block-nonblocking",
+            "as `block`, but words are stolen from a transaction that holds them, which redoes its writes",
+            "Cederman, Tsigas and Chaudhry 2010; Harris and Fraser 2003",
+            block_nonblocking.BlockNonBlocking,
+            versions.FREE,
+            opaque=False,
+            shared=lambda count: count,
+            lanes=launch.BLOCK,
+            entries_per_word=block_nonblocking.ENTRIES,
+            most_slots=block_nonblocking.SLOTS,
         ),
         Protocol(
             "reservations",

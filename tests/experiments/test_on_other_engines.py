@@ -50,7 +50,7 @@ def test_protocols_and_forests():
     forests, protocols = experiments.run("manoochehri-2017", size="tiny", **options).tables
     assert {row["published_rate"] for row in forests.rows} == {None}  # of larger graphs
     names = [row["protocol"] for row in protocols.rows if row["case"] == "warm"]
-    assert names[:3] == ["atomics", "sorted locks", "wound-wait"] and len(names) == 9
+    assert names[:3] == ["atomics", "sorted locks", "wound-wait"] and len(names) == 10
 
 
 def test_series_of_forests(monkeypatch):
