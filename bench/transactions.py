@@ -2,21 +2,25 @@
 
     python bench/transactions.py tables --device cuda:0 [--size paper] [--only protocols retries] [--runs 3]
     python bench/transactions.py history --commits 10000000 [--protocols tl2 block] [--seconds 60]
+    python bench/transactions.py visibility --device cuda:0
 
 ``tables`` writes ``transactions-gpu.json`` or ``transactions-cpu.json``.  ``history`` runs every workload of
 :mod:`edgewise.transactions.workloads` on a few words, on 64 words and on 200,000 words, until there are as
 many commits as asked for, and checks every history in a thread of its own; a violation ends it.
+``visibility`` compares PSTM and ISTM by the share of the words that are written after they were read.
 """
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from harness import main, part, write
+import numpy as np
+from harness import main, ms_of, part, write
 
 from edgewise import experiments
-from edgewise.device import threads
-from edgewise.transactions import PROTOCOLS
+from edgewise.device import arrays, threads
+from edgewise.transactions import PROTOCOLS, TransactionalMemory, read, visibility
+from edgewise.transactions import write as write_word
 from edgewise.transactions.workloads import WORKLOADS, run_recorded
 
 #: Words, transactions of a run, and the same by a protocol that has a round for each conflict.
@@ -73,10 +77,42 @@ def checked(protocol, given, pool):
     return facts | {"seconds": time.perf_counter() - begun, "runs": runs}
 
 
+#: Words of a transaction, and transactions of a run.
+READS, TRANSACTIONS = 8, 400_000
+
+
+def read_and_write(tx, number, picks, n_written):
+    """Read words, and write some of them."""
+    first, total = number * READS, np.int64(0)
+    for access in range(READS):
+        total += read(tx, picks[first + access])
+    for access in range(n_written):
+        write_word(tx, picks[first + access], total % 1024)
+
+
+def visibilities(given):
+    """Milliseconds of PSTM and ISTM by the share of the words that are written after they were read."""
+    rng, given.facts["threads"] = np.random.default_rng(1), threads.count()
+    for n_words in (1000, 100_000, 10_000_000):
+        picks = arrays.move(rng.integers(0, n_words, TRANSACTIONS * READS), given.device)
+        for n_written in (0, 1, 2, 4, 6, 8):
+            row = {"words": n_words, "written": n_written}
+            for protocol in ("pessimistic", "invisible"):
+                words = arrays.zeros(n_words, np.int64, given.device)
+                memory = TransactionalMemory(words, protocol=protocol)
+                done = [
+                    memory.run(read_and_write, TRANSACTIONS, picks, n_written) for _ in range(given.runs + 1)
+                ][1:]
+                row[f"{protocol}_ms"] = ms_of([one.seconds for one in done])
+                row[f"{protocol}_abort_rate"] = done[-1].abort_rate
+            yield row | {"visibility": visibility(memory, read_and_write, TRANSACTIONS, picks, n_written)}
+
+
 HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str}
 PARTS = {
     "tables": part("transactions-{place}", tables, device="cpu", size="", only=str, without=str, runs=0),
     "history": part("histories-{place}", history, key=("protocol",), device="cpu", **HISTORY),
+    "visibility": part("visibility-{place}", visibilities, device="cpu", runs=5),
 }
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Software transactional memory on CPU threads and GPUs, from one source."""
 
+from edgewise.transactions.dry_run import visibility
 from edgewise.transactions.memory import TransactionalMemory, TransactionError
 from edgewise.transactions.protocols import PROTOCOLS, Protocol
 from edgewise.transactions.statistics import Statistics
@@ -14,5 +15,6 @@ __all__ = [
     "is_active",
     "read",
     "retry",
+    "visibility",
     "write",
 ]

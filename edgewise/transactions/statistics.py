@@ -61,23 +61,25 @@ class Statistics:
     @property
     def wounds(self) -> int:
         """How often an older transaction has wounded a younger one."""
-        return self._total(WOUNDS)
+        return total(self._states, WOUNDS)
 
     @property
     def overflows(self) -> int:
         """How often a transaction has outgrown its log."""
-        return self._total(OVERFLOWS)
+        return total(self._states, OVERFLOWS)
 
     def attempts_histogram(self):
         """Number of transactions by their attempts, from 0 on: int64 array."""
         return np.bincount(self.tried)
 
-    def _total(self, which):
-        total = 0
-        for states, padded in self._states:
-            host = arrays.move(states, "cpu")
-            total += int(host[which::16].sum() if padded else host.reshape(STATES, -1)[which].sum())
-        return total
+
+def total(states, which):
+    """Sum of a total of all slots; ``states`` are arrays, and whether each is one of the CPU."""
+    counted = 0
+    for array, padded in states:
+        host = arrays.move(array, "cpu")
+        counted += int(host[which::16].sum() if padded else host.reshape(STATES, -1)[which].sum())
+    return counted
 
 
 @dataclass(frozen=True)
