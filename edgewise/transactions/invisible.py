@@ -10,7 +10,8 @@ read has changed since.  *Not opaque*: before it fails, an attempt may have read
 the number of its accesses is limited.  *Free of deadlock*: waiting is limited.  *Livelock* is possible in
 theory; the list of the host ends it.
 
-Holey and Zhai, "Lightweight software transactions on GPUs" (ICPP 2014): invisible reads.
+Holey and Zhai, "Lightweight software transactions on GPUs" (ICPP 2014): invisible reads, ISTM;
+:func:`~edgewise.transactions.visibility` measures where it suits.
 """
 
 import numpy as np

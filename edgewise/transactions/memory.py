@@ -295,7 +295,9 @@ def named(protocol):
     if isinstance(protocol, Protocol):
         return protocol
     if protocol not in PROTOCOLS:
-        raise OptionError(f"{argument('protocol', protocol)} is unknown; {one_of(protocol, PROTOCOLS)}")
+        closest = [one.name for one in PROTOCOLS.values() if str(protocol).upper() in one.published]
+        hint = f"{' or '.join(closest)} is closest to it" if closest else one_of(protocol, PROTOCOLS)
+        raise OptionError(f"{argument('protocol', protocol)} is unknown; {hint}")
     return PROTOCOLS[protocol]
 
 

@@ -2,7 +2,8 @@
 
 A tracking entry is free, *marked* by a transaction that has accessed the word, or *locked* by one that
 commits.  An older transaction takes the mark of a younger one, which fails when it tries to turn its marks
-into locks.  A locked word is not taken.  Values are read after marking and kept in the log.
+into locks.  A locked word is not taken.  Values are read after marking and kept in the log.  The thesis
+builds it on PR-STM (Shen et al., Euro-Par 2015), and treats reads as writes, as PSTM does.
 
 The printed algorithm (Manoochehri, "Efficient Transactional-Memory-based Implementation of Morph Algorithms
 on GPU", 2017, Algorithms 3.3 and 3.4) does not work as it stands; this one differs in five places:

@@ -38,6 +38,8 @@ class Protocol:
         ``commit`` are implemented.
     free : int
         Tracking entry of a word that no transaction uses.
+    published : tuple of str
+        Names of published protocols that it is, or is closest to.
     opaque : bool
         Whether attempts that fail have read words of one moment, too.
     progress : str
@@ -59,6 +61,7 @@ class Protocol:
     source: str
     kind: Any
     free: int
+    published: tuple[str, ...] = ()
     opaque: bool = True
     progress: str = "retries end in a launch of one slot"
     shared: Callable[[int], int] = lambda count: 1
@@ -86,6 +89,7 @@ PROTOCOLS = {
             "Manoochehri 2017, chapter 3, repaired",
             priority.Priority,
             priority.FREE,
+            ("PR-STM",),
             opaque=False,
         ),
         Protocol(
@@ -94,6 +98,7 @@ PROTOCOLS = {
             "Holey and Zhai 2014",
             pessimistic.Pessimistic,
             pessimistic.FREE,
+            ("PSTM", "LSTM"),
         ),
         Protocol(
             "invisible",
@@ -101,6 +106,7 @@ PROTOCOLS = {
             "Holey and Zhai 2014",
             invisible.Invisible,
             versions.FREE,
+            ("ISTM", "LSTM"),
             opaque=False,
         ),
         Protocol(
@@ -109,6 +115,7 @@ PROTOCOLS = {
             "Dice, Shalev and Shavit 2006; Xu et al. 2014",
             tl2.TL2,
             versions.FREE,
+            ("HSTM", "GPU-STM"),
         ),
         Protocol(
             "block",

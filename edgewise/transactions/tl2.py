@@ -3,12 +3,13 @@
 A transaction begins with the time of the clock, and a word whose version is older than that is valid at once
 (*validation by timestamps*).  Where a version is younger, the transaction takes a later time and compares the
 values of all words it has read so far (*validation by values*), and goes on if they are the same.  This is
-the hierarchical validation of GPU-STM.
+the hierarchical validation of GPU-STM, which Manoochehri (2017) calls HSTM.
 
 Writes are kept in the log.  At the end the written words are locked in ascending order, so that nobody waits
 in a circle; then the clock is advanced, what was read is validated for the new time, the log is written back,
 and the words are released with that time as their version.  A transaction that only reads needs none of this.
-GPU-STM sorts the log at every access; here it is sorted once, at the end.
+GPU-STM sorts the log at every access (encounter-time lock-sorting); here it is sorted once, at the end.  It
+has a version for a stripe of words; here every word has one.
 
 Guarantees.  *Serializable* in the order of the times.  Reads are validated after the locks are taken:
 otherwise two transactions that read two words, and write one each, may both commit (write skew).  *Opaque*:

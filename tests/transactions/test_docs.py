@@ -27,6 +27,13 @@ def test_the_page_has_all_protocols():
     assert BEFORE + table_of_protocols() + AFTER in PAGE.read_text()
 
 
+def test_the_page_says_where_published_protocols_are():
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    for protocol, one in PROTOCOLS.items():
+        for name in one.published:
+            assert any(f"`{protocol}`" in row for row in rows if name in row.split("|")[1])
+
+
 def test_the_page_shows_what_happens(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run_page(PAGE.read_text(), tmp_path) > 10

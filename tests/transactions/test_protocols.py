@@ -146,6 +146,8 @@ def test_waiting_for_others(protocol):
         (np.zeros(0, np.int64), {}, "of one word at least"),
         (np.zeros(6, np.int64)[::2], {}, "contiguous"),
         (np.zeros(1, np.int64), {"protocol": "wound wait"}, "did you mean wound-wait"),
+        (np.zeros(1, np.int64), {"protocol": "hstm"}, "protocol='hstm' is unknown; tl2 is closest to it"),
+        (np.zeros(1, np.int64), {"protocol": "LSTM"}, "pessimistic or invisible is closest"),
         (np.zeros(1, np.int64), {"log": 0}, "log=0 must be a whole number, 1 or more"),
         (np.zeros(1, np.int64), {"log": 2**20}, "log=1048576 is too large"),
         (np.zeros(1, np.int64), {"slots": 1.5}, "slots=1.5 must be"),
