@@ -3,11 +3,13 @@
     python bench/transactions.py tables --device cuda:0 [--size paper] [--only protocols retries] [--runs 3]
     python bench/transactions.py history --commits 10000000 [--protocols tl2 block] [--seconds 60]
     python bench/transactions.py visibility --device cuda:0
+    python bench/transactions.py scans --device cuda:0
 
 ``tables`` writes ``transactions-gpu.json`` or ``transactions-cpu.json``.  ``history`` runs every workload of
 :mod:`edgewise.transactions.workloads` on a few words, on 64 words and on 200,000 words, until there are as
 many commits as asked for, and checks every history in a thread of its own; a violation ends it.
 ``visibility`` compares PSTM and ISTM by the share of the words that are written after they were read.
+``scans`` times the scans of chapter 4, of an array and within its segments, beside those of the library.
 """
 
 import time
@@ -15,10 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-from harness import main, ms_of, part, write
+from harness import main, ms_of, part, repeated, write
 
 from edgewise import experiments
 from edgewise.device import arrays, threads
+from edgewise.primitives.segments import segmented_scan
+from edgewise.primitives.work_efficient_scan import work_efficient_scan
 from edgewise.transactions import PROTOCOLS, TransactionalMemory, read, visibility
 from edgewise.transactions import write as write_word
 from edgewise.transactions.workloads import WORKLOADS, run_recorded
@@ -108,11 +112,33 @@ def visibilities(given):
             yield row | {"visibility": visibility(memory, read_and_write, TRANSACTIONS, picks, n_written)}
 
 
+def scans(given):
+    """Milliseconds of scans by sweeps, and of those of NumPy or CuPy, by items and lengths of segments."""
+    rng, xp = np.random.default_rng(1), arrays.namespace(given.device)
+    for n_items in (100_000, 10_000_000):
+        values = arrays.move(rng.integers(0, 1000, n_items), given.device)
+        ways = {"cumsum": lambda v=values: xp.cumsum(v), "scan": lambda v=values: work_efficient_scan(v)}
+        yield {"items": n_items, "length": None} | {name: timed_ms(way, given) for name, way in ways.items()}
+        for length in (4, 16, 1000, n_items):
+            offsets = arrays.move(np.append(np.arange(0, n_items, length), n_items), given.device)
+            row = {"items": n_items, "length": length}
+            for operation in ("sum", "min"):
+                way = partial(segmented_scan, values, offsets, operation)
+                row[f"segmented_{operation}"] = timed_ms(way, given)
+            yield row
+
+
+def timed_ms(way, given):
+    """Spread of the milliseconds of a call."""
+    return repeated(lambda: (way(), arrays.synchronize(given.device)), given.runs)
+
+
 HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str}
 PARTS = {
     "tables": part("transactions-{place}", tables, device="cpu", size="", only=str, without=str, runs=0),
     "history": part("histories-{place}", history, key=("protocol",), device="cpu", **HISTORY),
     "visibility": part("visibility-{place}", visibilities, device="cpu", runs=5),
+    "scans": part("scans-{place}", scans, device="cpu", runs=5),
 }
 
 if __name__ == "__main__":

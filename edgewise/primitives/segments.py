@@ -7,10 +7,9 @@ describes them.
 
 Sums of integers are one scan of the library, from which the sum before each segment is subtracted; so are
 enumerations.  One value for each segment becomes one for each item by :func:`repeated`, on the CPU a call of
-NumPy, and a split is two assignments with masks.  Other scans take as many passes as the length of the
-longest segment has bits; in a pass an item takes in the item 1, 2, 4 ... before it (Hillis and Steele 1986).
-Sorting is two stable sorts of the library, by value and then by segment, instead of quicksort by rounds of
-:func:`split_and_segment`.
+NumPy, and a split is two assignments with masks.  Other scans are those of
+:mod:`~edgewise.primitives.work_efficient_scan`.  Sorting is two stable sorts of the library, by value and
+then by segment, instead of quicksort by rounds of :func:`split_and_segment`.
 """
 
 from typing import Any
@@ -18,11 +17,8 @@ from typing import Any
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
-from edgewise.errors import OptionError, argument, one_of
 from edgewise.primitives.array_operations import exclusive_scan
-
-#: What the scans compute, as kernels know it.
-OPERATIONS = {"sum": 0, "min": 1, "max": 2}
+from edgewise.primitives.work_efficient_scan import segmented_work_efficient_scan
 
 
 @each
@@ -61,23 +57,6 @@ def repeated(values: Any, offsets: Any) -> Any:
     return values[segment_numbers(offsets)]  # CuPy repeats by lists of the host only
 
 
-@each
-def _take_in(item, distance, operation, firsts, values, wider):
-    value = values[item]
-    if item - distance >= firsts[item]:
-        other = values[item - distance]
-        if operation == 0:
-            value += other
-        elif (operation == 1 and other < value) or (operation == 2 and other > value):
-            value = other
-    wider[item] = value
-
-
-@each
-def _shift(item, firsts, identity, values, shifted):
-    shifted[item] = values[item - 1] if item > firsts[item] else identity[0]
-
-
 def segmented_scan(values: Any, offsets: Any, operation: str = "sum", *, inclusive: bool = False) -> Any:
     """Scan each segment: the sum, least or largest of the items before each item, or up to it.
 
@@ -108,34 +87,10 @@ def segmented_scan(values: Any, offsets: Any, operation: str = "sum", *, inclusi
     >>> segmented_scan(np.array([3, 1, 4, 1, 5]), np.array([0, 3, 5]), "max", inclusive=True).tolist()
     [3, 3, 4, 1, 5]
     """
-    if operation not in OPERATIONS:
-        raise OptionError(f"{argument('operation', operation)} is unknown; {one_of(operation, OPERATIONS)}")
-    if not len(values):
-        return values.copy()
-    if operation == "sum" and values.dtype.kind in "iu":
+    if operation == "sum" and values.dtype.kind in "iu" and len(values):
         sums = exclusive_scan(values, values.dtype)
         return (sums[1:] if inclusive else sums[:-1]) - repeated(sums[offsets[:-1]], offsets)
-    where, firsts = arrays.device_of(values), repeated(offsets[:-1], offsets)
-    longest = int((offsets[1:] - offsets[:-1]).max())
-    scanned, distance = values.copy(), 1
-    while distance < longest:
-        wider = arrays.empty(len(values), values.dtype, where)
-        _take_in(len(values), distance, OPERATIONS[operation], firsts, scanned, wider)
-        scanned, distance = wider, 2 * distance
-    if inclusive:
-        return scanned
-    shifted = arrays.empty(len(values), values.dtype, where)
-    identity = arrays.full(1, _identity(operation, values.dtype), values.dtype, where)
-    _shift(len(values), firsts, identity, scanned, shifted)
-    return shifted
-
-
-def _identity(operation, dtype):
-    if operation == "sum":
-        return 0
-    if dtype.kind == "f":
-        return np.inf if operation == "min" else -np.inf
-    return np.iinfo(dtype).max if operation == "min" else np.iinfo(dtype).min
+    return segmented_work_efficient_scan(values, offsets, operation, inclusive=inclusive)
 
 
 def segmented_enumerate(flags: Any, offsets: Any) -> Any:

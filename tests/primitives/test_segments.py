@@ -12,6 +12,7 @@ from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import OptionError
 from edgewise.primitives import segments as page
+from edgewise.primitives.work_efficient_scan import identity_of
 
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -44,7 +45,7 @@ def check(sizes, dtype):
         assert arrays.device_of(found) == WHERE and found.dtype == values.dtype
         assert found.tolist() == each_segment(scan, values, offsets)
         before = page.segmented_scan(moved, starts, name).tolist()
-        identity = page._identity(name, values.dtype)
+        identity = identity_of(name, values.dtype)
         shifted = each_segment(
             lambda one, scan=scan, i=identity: [i, *scan(one)][: len(one)], values, offsets
         )
