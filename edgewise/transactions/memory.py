@@ -181,6 +181,10 @@ class TransactionalMemory:
             self._shared = arrays.zeros(size, np.int64, self.device)
         return Memory(self.words, self._entries, self._shared, cast("int", self.patience))
 
+    def _loop_of(self, body, kind, lanes):
+        """The parallel loop over slots of a launch."""
+        return runner.loop_of(body, kind, lanes)
+
     def _raise(self, run, statistics):
         numbers = np.sort(np.concatenate(list(run.given_up.values())))
         reason, of_reason = next(iter(run.given_up.items()))
@@ -223,7 +227,7 @@ class Run:
             self.failed,
             n_failed,
         )
-        loop = runner.loop_of(self.body, kind, self.lanes)
+        loop = self.memory._loop_of(self.body, kind, self.lanes)
         loop(self.slots * self.lanes, self.shared, log, schedule, *self.arguments)
         self.launches += 1
         return np.sort(arrays.move(self.failed[: int(n_failed[0])], "cpu"))

@@ -90,7 +90,7 @@ def drive(run):
         later, first = failed[window:], first + fresh
         run.shared.shared[ROUND] = (FIRST_ROUND - run.memory.n_rounds) << ROUND_BITS
         run.launch(Reserve, numbers, attempts=1, counted=False)
-        failed = run.launch(Apply, numbers, attempts=1)
+        failed = run.launch(run.memory._protocol.kind, numbers, attempts=1)
         run.memory.n_rounds += 1
         failed = run.after_round(failed, len(failed) == len(numbers))
         commits = len(numbers) - len(failed)

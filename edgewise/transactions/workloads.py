@@ -32,7 +32,7 @@ from edgewise.transactions.memory import TransactionalMemory
 #: Money of an account at the beginning.
 BALANCE = 100
 #: One transaction in so many of the bank is an audit, which only reads.
-AUDITS = 8
+AUDITS = 3
 #: Words of a bucket of the hash table.
 PROBES = 6
 #: Keys of a sorted list, whose first word is its head.
@@ -255,7 +255,9 @@ def run_checked(workload: str, protocol: Any, *, n_words: int = 64, count: int =
     return statistics
 
 
-def run_recorded(workload, protocol, *, n_words, count, device="cpu", seed=1, **options):
+def run_recorded(
+    workload, protocol, *, n_words, count, device="cpu", seed=1, memory=TransactionalMemory, **options
+):
     """As :func:`run_checked`, but return the statistics and a function that makes the check."""
     if workload not in WORKLOADS:
         raise OptionError(f"{argument('workload', workload)} is unknown; {one_of(workload, WORKLOADS)}")
@@ -264,9 +266,8 @@ def run_recorded(workload, protocol, *, n_words, count, device="cpu", seed=1, **
     picks, seen = kind.arguments(n_words, count, np.random.default_rng(seed))
     initial = with_versions(np.full(n_words, kind.value))
     words, picks, seen = (arrays.move(array, device) for array in (initial.copy(), picks, seen))
-    memory = TransactionalMemory(words, protocol=protocol, **options)
     history = new_history(count, kind.accesses, device)
-    statistics = memory.run(kind.body, count, history, picks, seen)
+    statistics = memory(words, protocol=protocol, **options).run(kind.body, count, history, picks, seen)
     final, seen = (np.asarray(arrays.move(array, "cpu")) for array in (words, seen))
     columns = [np.asarray(arrays.move(column, "cpu")) for column in history[:3]]
     history = History._make([*columns, kind.accesses])
