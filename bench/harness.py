@@ -364,12 +364,20 @@ def command():
 
 @cache
 def state():
-    """The commit that is measured, or ``$EDGEWISE_STATE`` where the copy has no history."""
+    """The commit that is measured, or ``$EDGEWISE_STATE`` where the copy has no history.
+
+    A tree with other changes than those of results is called dirty.
+    """
     if "EDGEWISE_STATE" in os.environ:
         return os.environ["EDGEWISE_STATE"]
-    words = ["git", "describe", "--always", "--dirty"]
-    done = subprocess.run(words, cwd=RESULTS, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    commit = git("describe", "--always")
+    changed = git("status", "--porcelain", "--untracked-files=no", ":/", ":!/bench/results")
+    return (f"{commit}-dirty" if changed else commit) or "unknown"
+
+
+def git(*words):
+    """What a command of Git says; nothing where it fails."""
+    return subprocess.run(["git", *words], cwd=RESULTS, capture_output=True, text=True).stdout.strip()
 
 
 def results(name):
