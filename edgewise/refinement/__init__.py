@@ -120,7 +120,8 @@ def refine(
     -----
     Coordinates are rounded to 2**-30 of the extent, which is rounded up to a power of two, so that all tests
     are exact by integers.  New points on boundary edges that are not parallel to an axis are up to as much
-    inside of the domain.
+    inside of the domain.  Triangles at the boundary that are not higher than four such steps are left out:
+    points on a slanted line are rounded to both of its sides.
 
     References
     ----------

@@ -10,6 +10,10 @@ from edgewise.refinement.predicates import GRID
 
 #: Areas below this share of the squared extent do not tell the order of the vertices of a triangle.
 NO_AREA = 1e-12
+#: No side of a triangle is longer, in steps of the grid.
+LONGEST = 1.5 * GRID
+#: Steps of the grid up to which a triangle at the boundary is left out.
+STEPS = 4
 
 
 class Grid(NamedTuple):
@@ -110,19 +114,27 @@ def areas(triangles, x, y):
 
 
 def without_slivers(triangles, x, y):
-    """Leave out triangles without area whose longest side is on the boundary, as Qhull makes them."""
-    while len(flat := np.flatnonzero(areas(triangles, x, y) <= 0)):
-        is_boundary = (words_of(triangles).reshape(-1, 3)[flat] & TWINS) - 1 == NO_TWIN
-        corners = triangles[flat]
-        is_obtuse = np.zeros_like(is_boundary)
-        for corner in range(3):
-            a, b, c = (corners[:, (corner + step) % 3] for step in range(3))
-            is_obtuse[:, corner] = (x[b] - x[a]) * (x[c] - x[a]) + (y[b] - y[a]) * (y[c] - y[a]) < 0
-        outside = flat[(is_boundary & is_obtuse).any(axis=1)]
+    """Leave out triangles whose longest side alone is on the boundary, and no more than some steps away.
+
+    Points on a line that is not parallel to an axis are rounded to both of its sides, and triangulations of
+    points have such triangles between them.
+    """
+    while True:
+        area = areas(triangles, x, y)
+        flat = np.flatnonzero(area <= STEPS * LONGEST)
+        sides = [triangles[flat][:, [corner - 2, corner - 1]].T for corner in range(3)]
+        lengths = np.stack([np.hypot(x[a] - x[b], y[a] - y[b]) for a, b in sides])
+        is_flat = area[flat] <= STEPS * lengths.max(axis=0)
+        flat, longest = flat[is_flat], np.argmax(lengths[:, is_flat], axis=0)
+        if not len(flat):
+            return triangles
+        twins = (words_of(triangles).reshape(-1, 3)[flat] & TWINS) - 1
+        is_boundary = twins == NO_TWIN
+        is_outside = is_boundary[np.arange(len(flat)), longest] & (is_boundary.sum(axis=1) == 1)
+        outside = flat[is_outside]
         if not len(outside):
-            break
+            return triangles
         triangles = np.delete(triangles, outside, axis=0)
-    return triangles
 
 
 def check_areas(triangles, x, y):

@@ -68,4 +68,4 @@ def triangles_of(points, triangles):
     area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     found = triangles.copy()
     found[area < 0] = found[area < 0, ::-1]
-    return found[abs(area) > 1e-9]
+    return found[area != 0]

@@ -170,3 +170,11 @@ def test_as_many_triangles_as_another_program():
     )
     found = refined(points)
     assert 1 / 1.5 < len(found.triangles) / len(theirs["triangles"]) < 1.5
+
+
+def test_slivers_at_a_boundary_that_is_parallel_to_no_axis():
+    points, _ = square(SIZE, sides=20)
+    points = points @ np.array([[0.8, 0.6], [-0.6, 0.8]])
+    found = refine(points, protocol=None)
+    check_refined(found, points, None, 20.7)
+    assert len(found.points) < 6 * len(points) and found.left_by_input == found.left_by_grid == 0
