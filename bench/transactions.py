@@ -1,14 +1,20 @@
-"""Transactions: the tables of ``manoochehri-2017``, and histories of many commits that are checked.
+"""Transactions: the tables of the preset, histories of millions of commits, and what is made of them.
 
     python bench/transactions.py tables --device cuda:0 [--size paper] [--only protocols retries] [--runs 3]
     python bench/transactions.py history --commits 10000000 [--protocols tl2 block] [--seconds 60]
+    python bench/transactions.py history --variants --seconds 60 --name histories-variants
+    python bench/transactions.py history --broken --seconds 60 --name histories-broken
     python bench/transactions.py visibility --device cuda:0
     python bench/transactions.py scans --device cuda:0
     python bench/transactions.py refinement --points 500000 [--threads 1 16] [--device cuda:0] [--runs 3]
 
 ``tables`` writes ``transactions-gpu.json`` or ``transactions-cpu.json``.  ``history`` runs every workload of
 :mod:`edgewise.transactions.workloads` on a few words, on 64 words and on 200,000 words, until there are as
-many commits as asked for, and checks every history in a thread of its own; a violation ends it.
+many commits as asked for, and checks every history and its results in a thread of its own.  A row says how
+many histories have been checked, whose seeds are those of its runs, and what was found, which ends the row.
+``--variants`` adds right protocols that are not in the library.  ``--broken`` runs those that the tests break
+on purpose; its rows are right if something was found.
+
 ``visibility`` compares PSTM and ISTM by the share of the words that are written after they were read.
 ``scans`` times the scans of chapter 4, of an array and within its segments, beside those of the library.
 ``refinement`` refines the Delaunay triangulation of random points in a square, which has about twice as many
@@ -20,16 +26,18 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain, cycle
 
 import numpy as np
 from harness import ROOT, main, ms_of, part, repeated, spread, timed, write
 
 from edgewise import experiments
 from edgewise.device import arrays, threads
+from edgewise.errors import VerificationError
 from edgewise.primitives.segments import segmented_scan
 from edgewise.primitives.work_efficient_scan import work_efficient_scan
 from edgewise.refinement import refine
-from edgewise.transactions import PROTOCOLS, TransactionalMemory, read, visibility
+from edgewise.transactions import PROTOCOLS, TransactionalMemory, TransactionError, read, visibility
 from edgewise.transactions import write as write_word
 from edgewise.transactions.workloads import WORKLOADS, run_recorded
 
@@ -56,35 +64,53 @@ def history(given):
     """Histories of many commits by every protocol, all of which are checked."""
     given.facts["threads"] = threads.count()
     with ThreadPoolExecutor(CHECKERS) as pool:
-        for protocol in given.protocols or PROTOCOLS:
+        for protocol in protocols(given):
             yield checked(protocol, given, pool)
 
 
+def protocols(given):
+    """The protocols of the options."""
+    chosen = dict(PROTOCOLS)
+    if given.variants or given.broken:
+        sys.path.append(str(ROOT))
+        from tests.transactions import broken, variants
+
+        more = {one.name: one for one in (broken.BROKEN if given.broken else variants.RIGHT)}
+        chosen = more if given.broken else chosen | more
+    return [chosen[name] for name in given.protocols or chosen]
+
+
 def checked(protocol, given, pool):
-    """Commits, attempts and rates of a protocol, all of whose histories have passed."""
-    begun, waiting, runs = time.perf_counter(), [], []
-    slow = protocol == "reservations"
-    plan = [(name, words, few if slow else count) for words, count, few in (HOT, WARM) for name in WORKLOADS]
-    is_over = False
-    while not is_over and sum(run["commits"] for run in runs) < given.commits:
-        for seed, (name, words, count) in enumerate(plan, len(runs)):
-            options = {"n_words": words, "count": count, "device": given.device, "seed": seed}
-            done, check = run_recorded(name, protocol, **options)
-            waiting.append(pool.submit(check))
-            run = {"workload": name, "words": words, "commits": done.commits, "aborts": done.aborts}
-            run |= {"abort_rate": done.abort_rate, "commits_a_second": done.commits / done.seconds}
+    """Commits, attempts and rates of a protocol, and what was found in its histories."""
+    begun, waiting, runs, found = time.perf_counter(), [], [], ""
+    try:
+        for run, check in histories(protocol, given.device):
             runs.append(run)
-            while len(waiting) > WAITING:
+            waiting.append(pool.submit(check))
+            while len(waiting) > WAITING or (waiting and waiting[0].done()):
                 waiting.pop(0).result()
             is_over = time.perf_counter() - begun > given.seconds
-            if is_over:
+            if is_over or sum(run["commits"] for run in runs) >= given.commits:
                 break
-        plan = [(name, *COLD[:2]) for name in WORKLOADS]
-    for check in waiting:
-        check.result()
+        while waiting:
+            waiting.pop(0).result()
+    except (VerificationError, TransactionError) as error:
+        found = str(error)
     commits, aborts = (sum(run[key] for run in runs) for key in ("commits", "aborts"))
-    facts = {"protocol": protocol, "commits": commits, "attempts": commits + aborts, "violations": 0}
+    facts = {"protocol": protocol.name, "right": bool(found) == given.broken, "found": found}
+    facts |= {"histories_checked": len(runs) - len(waiting), "commits": commits, "attempts": commits + aborts}
     return facts | {"seconds": time.perf_counter() - begun, "runs": runs}
+
+
+def histories(protocol, device):
+    """Run a protocol with seeds from 0 on; yield the facts of a run and the function that checks it."""
+    slow = protocol.drive is PROTOCOLS["reservations"].drive
+    plan = [(name, words, few if slow else count) for words, count, few in (HOT, WARM) for name in WORKLOADS]
+    plan = chain(plan, cycle([(name, *COLD[:2]) for name in WORKLOADS]))
+    for seed, (name, words, count) in enumerate(plan):
+        done, check = run_recorded(name, protocol, n_words=words, count=count, device=device, seed=seed)
+        run = {"workload": name, "words": words, "seed": seed, "commits": done.commits, "aborts": done.aborts}
+        yield run | {"abort_rate": done.abort_rate, "commits_a_second": done.commits / done.seconds}, check
 
 
 #: Words of a transaction, and transactions of a run.
@@ -198,7 +224,6 @@ def by_triangle(given, points, triangles, n_outline):
     yield row | {"triangles_a_second": len(found["triangles"]) / row["call_s"]["median"]}
 
 
-HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str}
 REFINEMENT = {
     "points": 500_000,
     "angle": 20.7,
@@ -207,6 +232,9 @@ REFINEMENT = {
     "protocols": ["wound-wait"],
     "runs": 3,
 }
+
+
+HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str, "variants": False, "broken": False}
 PARTS = {
     "tables": part("transactions-{place}", tables, device="cpu", size="", only=str, without=str, runs=0),
     "history": part("histories-{place}", history, key=("protocol",), device="cpu", **HISTORY),

@@ -135,10 +135,9 @@ class Scheduler:
 
 
 def relax(*waits):
-    """A thread that waits lets others go on; nothing where no scheduler runs it."""
-    scheduler = getattr(_own, "scheduler", None)
-    if scheduler is not None:
-        scheduler.yield_()
+    """A thread that waits lets others go on, where a scheduler runs it."""
+    if hasattr(_own, "scheduler"):
+        _own.scheduler.yield_()
 
 
 class Shared:
