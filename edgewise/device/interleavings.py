@@ -31,8 +31,8 @@ from edgewise.device import atomics, regions, spin
 MAX_STEPS = 20_000
 #: How likely a thread is to go on at a step, for one seed after another.
 STAY = (0.0, 0.9, 0.0, 0.5, 0.0, 0.8)
-#: Packages whose functions are called as they are.
-FOREIGN = {"numpy", *sys.stdlib_module_names} - {"__main__"}
+#: Packages whose functions are called as they are; a function of no module is said to be one of builtins.
+FOREIGN = {"numpy", *sys.stdlib_module_names} - {"__main__", "builtins"}
 
 
 #: The scheduler of this thread.
@@ -40,8 +40,8 @@ _own = threading.local()
 
 
 @contextmanager
-def on_one_core():
-    """Keep this thread, and those that it starts, on one core: threads that take turns are faster so."""
+def _on_one_core():
+    """Keep the threads that are started here on one core: threads that take turns are faster so."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -112,8 +112,9 @@ class Scheduler:
         for turn in self.turns.values():
             turn.acquire()
         threads = [threading.Thread(target=self._work, args=(n, task)) for n, task in enumerate(tasks)]
-        for thread in threads:
-            thread.start()
+        with _on_one_core():
+            for thread in threads:
+                thread.start()
         self._begin()
         for thread in threads:
             thread.join()
@@ -298,7 +299,7 @@ class _Module:
 
 
 def _is_foreign(module):
-    return module is None or module.partition(".")[0] in FOREIGN
+    return module is not None and module.partition(".")[0] in FOREIGN
 
 
 def run_region(scheduler, n_workers, start):

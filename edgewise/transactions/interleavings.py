@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.device.interleavings import NoProgress, Scheduler, Shared, on_one_core, preemptible
+from edgewise.device.interleavings import NoProgress, Scheduler, Shared, preemptible
 from edgewise.errors import OptionError, VerificationError, argument
 from edgewise.method import check_whole
 from edgewise.transactions import runner
@@ -195,17 +195,16 @@ def _checked(seeds, workloads, run):
     if not seeds or not workloads:
         raise OptionError(f"{argument('seeds', seeds)} and workloads are one at least; give some")
     checked = []
-    with on_one_core():
-        for seed, workload in product(seeds, workloads):
-            try:
-                statistics, steps = run(seed, workload)
-            except OptionError as error:
-                if not isinstance(error, TransactionError):
-                    raise
-                raise _found(seed, workload, error) from error
-            except Exception as error:
-                raise _found(seed, workload, error) from error
-            checked.append((statistics.commits, statistics.aborts, steps))
+    for seed, workload in product(seeds, workloads):
+        try:
+            statistics, steps = run(seed, workload)
+        except OptionError as error:
+            if not isinstance(error, TransactionError):
+                raise
+            raise _found(seed, workload, error) from error
+        except Exception as error:
+            raise _found(seed, workload, error) from error
+        checked.append((statistics.commits, statistics.aborts, steps))
     return Checked(len(checked), len(seeds), *map(sum, zip(*checked)))
 
 
