@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import device, load
 
 #: Largest coordinate.
 GRID = 2**30
@@ -36,17 +36,25 @@ class Points(NamedTuple):
 
 
 @device
+def place_of(points, vertex):
+    """Coordinates of a vertex, which another thread may have put there in this launch."""
+    return load(points.x, vertex), load(points.y, vertex)
+
+
+@device
 def orientation(points, a, b, c):
     """Twice the area of a triangle; positive if it is counterclockwise, 0 if it is flat."""
-    x, y = points
-    return (x[b] - x[a]) * (y[c] - y[a]) - (y[b] - y[a]) * (x[c] - x[a])
+    x, y = place_of(points, a)
+    (bx, by), (cx, cy) = place_of(points, b), place_of(points, c)
+    return (bx - x) * (cy - y) - (by - y) * (cx - x)
 
 
 @device
 def dot(points, a, b, c):
     """Scalar product of the sides at ``a`` of a triangle; negative if the angle there is obtuse."""
-    x, y = points
-    return (x[b] - x[a]) * (x[c] - x[a]) + (y[b] - y[a]) * (y[c] - y[a])
+    x, y = place_of(points, a)
+    (bx, by), (cx, cy) = place_of(points, b), place_of(points, c)
+    return (bx - x) * (cx - x) + (by - y) * (cy - y)
 
 
 @device

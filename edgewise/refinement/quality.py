@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import device, load
 from edgewise.refinement.corners import NO_TWIN, twin_of, vertex_of
-from edgewise.refinement.predicates import GRID, Points, dot, orientation, squared_length
+from edgewise.refinement.predicates import GRID, Points, dot, orientation, place_of, squared_length
 
 #: What :func:`fault_of` finds beside the number of a corner, whose opposite edge is encroached.
 SKINNY, FORCED, GOOD = 3, 4, 5
@@ -115,7 +115,7 @@ def fault_of(mesh, bound, one, two, three):
 @device
 def is_across(mesh, a, b):
     """Whether two vertices have split two input edges that meet, at equal distances from where they meet."""
-    if mesh.one_end[a] < 0 or mesh.one_end[b] < 0:
+    if load(mesh.one_end, a) < 0 or load(mesh.one_end, b) < 0:
         return False
     meeting = common_end(mesh, a, b)
     if meeting < 0:
@@ -130,7 +130,8 @@ def is_across(mesh, a, b):
 @device
 def common_end(mesh, a, b):
     """The one common end of the input edges that two vertices have split; NO_END if it is not one."""
-    first, second, third, fourth = mesh.one_end[a], mesh.other_end[a], mesh.one_end[b], mesh.other_end[b]
+    first, second = load(mesh.one_end, a), load(mesh.other_end, a)
+    third, fourth = load(mesh.one_end, b), load(mesh.other_end, b)
     if (first == third and second == fourth) or (first == fourth and second == third):
         return np.int64(NO_END)
     if first in (third, fourth):
@@ -148,9 +149,10 @@ def put_centre(mesh, bound, triangle, vertex):
         a, b, c = b, c, a
     elif turn == 2:
         a, b, c = c, a, b
-    x, y = float(points.x[c] - points.x[b]), float(points.y[c] - points.y[b])
+    (left, below), (right, above) = place_of(points, b), place_of(points, c)
+    x, y = float(right - left), float(above - below)
     height = min(float(dot(points, a, b, c)) / float(orientation(points, a, b, c)) / 2, bound.height)
-    put(mesh, vertex, float(points.x[b]) + x / 2 - y * height, float(points.y[b]) + y / 2 + x * height)
+    put(mesh, vertex, float(left) + x / 2 - y * height, float(below) + y / 2 + x * height)
 
 
 @device
@@ -169,13 +171,14 @@ def put_on_edge(mesh, a, b, vertex):
     points = mesh.points
     share = 0.5
     length = sqrt(float(squared_length(points, a, b)))
-    if (mesh.one_end[a] < 0) != (mesh.one_end[b] < 0):
+    if (load(mesh.one_end, a) < 0) != (load(mesh.one_end, b) < 0):
         shell = 1.0
         while 3 * shell <= length:
             shell *= 2
-        share = shell / length if mesh.one_end[a] < 0 else 1 - shell / length
-    left = np.int64(float(points.x[a]) + share * float(points.x[b] - points.x[a]))
-    below = np.int64(float(points.y[a]) + share * float(points.y[b] - points.y[a]))
+        share = shell / length if load(mesh.one_end, a) < 0 else 1 - shell / length
+    (left, below), (right, above) = place_of(points, a), place_of(points, b)
+    left = np.int64(float(left) + share * float(right - left))
+    below = np.int64(float(below) + share * float(above - below))
     x, y, least = left, below, np.int64(-1)
     for corner in range(4):
         points.x[vertex], points.y[vertex] = left + corner % 2, below + corner // 2
@@ -183,7 +186,7 @@ def put_on_edge(mesh, a, b, vertex):
         if area >= 0 and (least < 0 or area < least):
             x, y, least = points.x[vertex], points.y[vertex], area
     points.x[vertex], points.y[vertex] = x, y
-    splits = a if mesh.one_end[a] >= 0 else b
-    of_input = mesh.one_end[splits] < 0
-    mesh.one_end[vertex] = a if of_input else mesh.one_end[splits]
-    mesh.other_end[vertex] = b if of_input else mesh.other_end[splits]
+    splits = a if load(mesh.one_end, a) >= 0 else b
+    of_input = load(mesh.one_end, splits) < 0
+    mesh.one_end[vertex] = a if of_input else load(mesh.one_end, splits)
+    mesh.other_end[vertex] = b if of_input else load(mesh.other_end, splits)
