@@ -36,7 +36,7 @@ class Points(NamedTuple):
 
 
 @device
-def place_of(points, vertex):
+def coordinates_of(points, vertex):
     """Coordinates of a vertex, which another thread may have put there in this launch."""
     return load(points.x, vertex), load(points.y, vertex)
 
@@ -44,16 +44,16 @@ def place_of(points, vertex):
 @device
 def orientation(points, a, b, c):
     """Twice the area of a triangle; positive if it is counterclockwise, 0 if it is flat."""
-    x, y = place_of(points, a)
-    (bx, by), (cx, cy) = place_of(points, b), place_of(points, c)
+    x, y = coordinates_of(points, a)
+    (bx, by), (cx, cy) = coordinates_of(points, b), coordinates_of(points, c)
     return (bx - x) * (cy - y) - (by - y) * (cx - x)
 
 
 @device
 def dot(points, a, b, c):
     """Scalar product of the sides at ``a`` of a triangle; negative if the angle there is obtuse."""
-    x, y = place_of(points, a)
-    (bx, by), (cx, cy) = place_of(points, b), place_of(points, c)
+    x, y = coordinates_of(points, a)
+    (bx, by), (cx, cy) = coordinates_of(points, b), coordinates_of(points, c)
     return (bx - x) * (cx - x) + (by - y) * (cy - y)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from edgewise.device import device, load
 from edgewise.refinement.corners import NO_TWIN, twin_of, vertex_of
-from edgewise.refinement.predicates import GRID, Points, dot, orientation, place_of, squared_length
+from edgewise.refinement.predicates import GRID, Points, dot, orientation, coordinates_of, squared_length
 
 #: What :func:`fault_of` finds beside the number of a corner, whose opposite edge is encroached.
 SKINNY, FORCED, GOOD = 3, 4, 5
@@ -149,7 +149,7 @@ def put_centre(mesh, bound, triangle, vertex):
         a, b, c = b, c, a
     elif turn == 2:
         a, b, c = c, a, b
-    (left, below), (right, above) = place_of(points, b), place_of(points, c)
+    (left, below), (right, above) = coordinates_of(points, b), coordinates_of(points, c)
     x, y = float(right - left), float(above - below)
     height = min(float(dot(points, a, b, c)) / float(orientation(points, a, b, c)) / 2, bound.height)
     put(mesh, vertex, float(left) + x / 2 - y * height, float(below) + y / 2 + x * height)
@@ -176,7 +176,7 @@ def put_on_edge(mesh, a, b, vertex):
         while 3 * shell <= length:
             shell *= 2
         share = shell / length if load(mesh.one_end, a) < 0 else 1 - shell / length
-    (left, below), (right, above) = place_of(points, a), place_of(points, b)
+    (left, below), (right, above) = coordinates_of(points, a), coordinates_of(points, b)
     left = np.int64(float(left) + share * float(right - left))
     below = np.int64(float(below) + share * float(above - below))
     x, y, least = left, below, np.int64(-1)
