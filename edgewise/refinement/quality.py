@@ -23,7 +23,7 @@ import numpy as np
 
 from edgewise.device import device, load
 from edgewise.refinement.corners import NO_TWIN, twin_of, vertex_of
-from edgewise.refinement.predicates import GRID, Points, dot, orientation, coordinates_of, squared_length
+from edgewise.refinement.predicates import GRID, Points, coordinates_of, dot, orientation, squared_length
 
 #: What :func:`fault_of` finds beside the number of a corner, whose opposite edge is encroached.
 SKINNY, FORCED, GOOD = 3, 4, 5
