@@ -35,6 +35,8 @@ from edgewise.transactions.statistics import Rounds
 LARGEST_ANGLE = 34.0
 #: Points of a result at most, by default: so many, and so many for each given point.
 POINTS, POINTS_PER_POINT = 100_000, 20
+#: Points of any result at most: it has up to twice as many triangles, and corners have numbers of 32 bits.
+MOST_POINTS = 2**32 // 12
 
 
 @dataclass(frozen=True)
@@ -145,8 +147,10 @@ def refine(
         )
     grid, words = mesh_of(points, triangles)
     if max_points is None:
-        max_points = POINTS + POINTS_PER_POINT * len(grid.points)
+        max_points = min(POINTS + POINTS_PER_POINT * len(grid.points), MOST_POINTS)
     check_whole("max_points", max_points, 1)
+    if max_points > MOST_POINTS:
+        raise OptionError(f"{argument('max_points', max_points)} is too large; give {MOST_POINTS:,} or less")
     if slots is not None:
         check_whole("slots", slots, 1)
     bound = bound_of(min_angle)

@@ -38,7 +38,7 @@ LOG = 64
 #: Edges of a cavity for which there is room at first.
 EDGES = 32
 #: Triangles that are neighbours in memory are so many transactions apart, since their cavities often overlap.
-HANDS = 64
+DISTANCE = 64
 #: Bytes of the room for all cavities together, at most.
 ROOM_BYTES = 2**30
 
@@ -158,7 +158,7 @@ class Refinement:
         more, self.n_triangles = numbers(self.triangles, self.n_triangles, 2 * added)
         outcomes = arrays.zeros(count, np.int8, self.device)
         memory.slots = self.slots(memory, count)
-        triangles = dealt(triangles, HANDS)
+        triangles = interleaved(triangles, DISTANCE)
         work = Work(triangles, vertices, more, outcomes, self.room(memory.slots))
         done = memory.run(body, count, self.mesh, bound, work)
         settle(count, self.mesh, work)
@@ -201,11 +201,11 @@ def numbers(unused, first, count):
     return arrays.move(arrays.namespace(where).concatenate([unused, new]), where), end
 
 
-def dealt(items, hands):
-    """The items in an order in which every so many-th ones are neighbours in the given order."""
-    share = -(-len(items) // hands)
+def interleaved(items, distance):
+    """The items in an order in which those that were neighbours are some distance apart."""
+    share = -(-len(items) // distance)
     xp = arrays.namespace(items)
-    order = xp.arange(share * hands).reshape(hands, share).T.ravel()
+    order = xp.arange(share * distance).reshape(distance, share).T.ravel()
     return items[order[order < len(items)]]
 
 

@@ -31,4 +31,4 @@ def test_square(protocol):
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_inputs(name):
-    check(*INPUTS[name](2_000))
+    check(*INPUTS[name](2_000), max_points=200_000)  # the fan needs 160,000

@@ -128,6 +128,7 @@ def test_clockwise_triangles_are_turned():
         ([[0, 0], [1, 0], [0, 1], [1e-12, 1]], [[0, 1, 2], [0, 2, 3]], {}, "is thinner than|overlap"),
         ([[0, 0], [1, 0], [0, 1]], None, {"min_angle": 40}, "min_angle=40 must be from 0 to 34 degrees"),
         ([[0, 0], [1, 0], [0, 1]], None, {"min_angle": np.nan}, "min_angle=nan must be"),
+        ([[0, 0], [1, 0], [0, 1]], None, {"max_points": 2**40}, "is too large; give 357,913,941 or less"),
         ([[0, 0], [1, 0], [0, 1]], None, {"max_points": 0}, "max_points=0 must be a whole number, 1 or more"),
         ([[0, 0], [1, 0], [0, 1]], None, {"protocol": "wound wait"}, "did you mean wound-wait"),
         ([[0, 0], [1, 0], [0, 1]], None, {"slots": 0}, "slots=0 must be a whole number"),
