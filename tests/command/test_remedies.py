@@ -31,7 +31,9 @@ PYTHON_ONLY = {
     *("eweights", "node_size", "nparts", "options", "symmetrize", "vsize"),  # as METIS' users know them
     *(
         "log",
+        "max_points",
         "metric",
+        "min_angle",
         "n_clusters",
         "n_neighbors",
         "operation",
@@ -41,7 +43,7 @@ PYTHON_ONLY = {
         "protocol",
         "purpose",
     ),
-    *("similarity_threshold", "sources", "targets", "ubvec", "vertex_weights", "workload"),
+    *("seeds", "similarity_threshold", "sources", "targets", "ubvec", "vertex_weights", "workload"),
 }
 #: Pages with variables of style sheets.
 STYLES = ("web_page.py",)
