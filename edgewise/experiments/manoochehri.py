@@ -126,8 +126,8 @@ def model(graph, rounds, machine):
     """Milliseconds in the TMM model (:mod:`~edgewise.experiments.machine_model`); ``None`` if unknown.
 
     A round reads the word of every entry, one after the other, and of those that still join two trees, half
-    as many in each round, the neighbour and its parent, which is somewhere else.  Transactions and pointer
-    doubling touch roots and vertices.  The span is that of the launches.
+    as many in each round, the neighbour and its parent, which is somewhere else.  Transactions and flattening
+    touch roots and vertices.  The span is that of the launches.
     """
     if machine is None:
         return None

@@ -11,7 +11,9 @@ A round has the phases of the thesis:
   other root is found outside of the transaction, since parents only move up; inside, both are read again.  If
   both are still roots, the other one becomes a child of the first.  If the own one is not, its tree has been
   merged by another, and the transaction ends without effect.
-* *Flattening.*  Every vertex takes its grandparent as its parent until nothing changes (*pointer doubling*).
+* *Flattening.*  Every vertex is made a child of its root.  The thesis does this by pointer doubling, a pass
+  over all vertices for each doubling of the longest path; here one pass walks all paths to their ends
+  (:func:`~edgewise.components.trees.compress`).
 
 With ``log=L`` a transaction walks to the roots itself, as the thesis has it: it has as many words as the
 paths have vertices, and makes those of the other tree children of the new root.  One of more than ``L`` words
@@ -31,6 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.components.trees import compress
 from edgewise.device import arrays, device, each, fetch_min, load, parallel_region, store
 from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
 from edgewise.errors import OptionError, argument
@@ -201,16 +204,6 @@ def keep_edges(number, linked, roots, best, edges, hooked_by):
 
 
 @each
-def double(vertex, parent, changed):
-    """Replace a parent by the grandparent."""
-    above = parent[vertex]
-    grandparent = parent[above]
-    if above != grandparent:
-        parent[vertex] = grandparent
-        store(changed, 0, 1)
-
-
-@each
 def write_words(entry, order, words):
     """Write the word of each entry."""
     words[entry] = word_of(order, entry)
@@ -245,7 +238,7 @@ def transactional(n_vertices, entries, protocol="wound-wait", deactivate=False, 
     incidence = Incidence(graph.offsets, graph.neighbours, weights.copy())
     parent, hooked_by = arrays.empty(n_vertices, kind, where), arrays.empty(n_vertices, np.int64, where)
     make_roots(n_vertices, parent, hooked_by)
-    best, changed = arrays.empty(n_vertices, np.int64, where), arrays.zeros(1, np.int32, where)
+    best = arrays.empty(n_vertices, np.int64, where)
     last_round = arrays.zeros(n_vertices if deactivate else 0, np.int32, where)
     memory = TransactionalMemory(parent, protocol=protocol, log=log or ROOTS) if n_vertices else None
     body = walk_and_merge if log else merge
@@ -259,16 +252,8 @@ def transactional(n_vertices, entries, protocol="wound-wait", deactivate=False, 
         linked = arrays.empty(len(roots), np.int64, where)
         rounds.append(memory.run(body, len(roots), roots, best, edges, linked))
         keep_edges(len(roots), linked, roots, best, edges, hooked_by)
-        flatten(parent, changed)
+        compress(n_vertices, parent)
     best.fill(LARGEST)
     lower_least(n_vertices, parent, best)
     label_by_least(n_vertices, parent, best)
     return hooked_by, parent, Rounds(tuple(rounds))
-
-
-def flatten(parent, changed):
-    """Double pointers until every vertex is a child of its root."""
-    changed.fill(1)
-    while int(changed[0]):
-        changed.fill(0)
-        double(len(parent), parent, changed)
