@@ -49,7 +49,10 @@ ON_GPU = "env EDGEWISE_TEST_PLACE=cuda:0"
 MEMCHECK = "compute-sanitizer --tool memcheck --error-exitcode 9"
 RACECHECK = "compute-sanitizer --tool racecheck --error-exitcode 9"
 #: Rooms whose tests on a GPU are looked through for bad addresses, by the marker of the tests.
-CHECKED = {"gpu": ("components", "forest", "transactions", "partitions"), "simulator": ("strong", "cores")}
+CHECKED = {
+    "gpu": ("components", "forest", "transactions", "partitions", "refinement"),
+    "simulator": ("strong", "cores"),
+}
 JOBS = (
     Job("histories", "bench/transactions.py history --device cuda:0", 3),
     Job("tests", f"{TESTS} gpu -n 8 tests", 9),
