@@ -46,7 +46,7 @@ MEAN_DEGREE = 6.5
 #: Degree of the hubs of scale-free graphs, in edges, at most.
 HUB_DEGREE = 1000
 #: A run that is expected to take longer, judged by the one before it, is skipped.
-MAX_MS = 30_000
+MAX_MS = 10_000
 
 #: Each search: its function and the methods compared.
 SEARCHES = {"BFS": (bfs, ("harish", "auto")), "SSSP": (shortest_paths, ("harish", "dijkstra", "auto"))}

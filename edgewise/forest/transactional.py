@@ -7,10 +7,11 @@ A round has the phases of the thesis:
   one, which is suggested to the root of its tree by an atomic minimum.  Entries inside a tree are *pruned*:
   they get the largest word, and are skipped from then on.  With ``deactivate=True`` a vertex without a
   suggestion is *deactivated*: the words of its entries are read no more.
-* *Merge.*  Every root with a suggestion runs a transaction on two words, the parents of the two roots.  The
-  other root is found outside of the transaction, since parents only move up; inside, both are read again.  If
-  both are still roots, the other one becomes a child of the first.  If the own one is not, its tree has been
-  merged by another, and the transaction ends without effect.
+* *Merge.*  Every root with a suggestion runs a transaction on two words, its own parent and that of the root
+  that its edge leads to, which is found outside of the transaction, since parents only move up.  If that one
+  still is a root, the own one becomes its child.  So roots that are led to the same tree do not write the
+  same word, every tree with a suggestion is merged in its round, and two trees that are led to each other
+  are merged once.
 * *Flattening.*  Every vertex is made a child of its root.  The thesis does this by pointer doubling, a pass
   over all vertices for each doubling of the longest path; here one pass walks all paths to their ends
   (:func:`~edgewise.components.trees.compress`).
@@ -152,19 +153,19 @@ def root_above(parent, vertex):
 
 
 def merge(tx, number, roots, best, edges, linked):
-    """Transaction: make the tree that the first edge leads to a child of this one, unless one has changed."""
+    """Transaction: make this root a child of the one that its first edge leads to."""
     one = np.int64(roots[number])
     linked[number] = -1
-    if np.int64(read(tx, one)) == one:
-        edge = edge_of(best[one], edges)
-        other = root_above(tx.memory.words, np.int64(edges.sources[edge]))
-        if other == one:
-            other = root_above(tx.memory.words, np.int64(edges.targets[edge]))
-        if np.int64(read(tx, other)) != other:
+    edge = edge_of(best[one], edges)
+    other = root_above(tx.memory.words, np.int64(edges.sources[edge]))
+    if other == one:
+        other = root_above(tx.memory.words, np.int64(edges.targets[edge]))
+    if other != one:
+        if np.int64(read(tx, other)) == other:
+            write(tx, one, other)
+            linked[number] = one
+        else:
             retry(tx)
-        elif other != one:
-            write(tx, other, one)
-            linked[number] = other
 
 
 @device
