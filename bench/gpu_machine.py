@@ -53,6 +53,15 @@ CHECKED = {
     "gpu": ("components", "forest", "transactions", "partitions", "refinement"),
     "simulator": ("strong", "cores"),
 }
+#: Minutes after which nothing new of a publication is begun.
+PUBLICATIONS = {
+    "hellas-2018": 2,
+    "baltzakis": 3,
+    "harish": 5,
+    "cs406": 4,
+    "ecl-mst": 1,
+    "manoochehri-2017": 8,
+}
 JOBS = (
     Job("histories", "bench/transactions.py history --device cuda:0", 3),
     Job("tests", f"{TESTS} gpu -n 8 tests", 9),
@@ -74,12 +83,9 @@ JOBS = (
     Job("cycles", "bench/cycles.py gpu", 4),
     Job("forest", "bench/forest.py gpu", 3),
     Job("partitions", "bench/partitions.py large --device cuda", 9),
-    Job("transactions", "bench/transactions.py tables --device cuda:0 --only protocols retries --runs 5", 3),
-    Job(
-        "transactional-forests",
-        "bench/transactions.py tables --device cuda:0 --only forests denser sparser --runs 3"
-        " --name transactional-forests-gpu",
-        9,
+    *(
+        Job(preset, f"bench/publications.py --presets {preset} --devices cuda:0 --minutes {most}", most + 1)
+        for preset, most in PUBLICATIONS.items()
     ),
     Job("surface", "bench/surface.py --device cuda --sizes 16 17 18 19 20", 5),
     Job("first-use", "bench/first_use.py --device cuda", 3),
@@ -97,7 +103,12 @@ JOBS = (
         0,
     ),
     Job("choices-cores", "bench/components.py choices --threads 2 16 --limit 400", 8, 0),
-    Job("transactions-cores", "bench/transactions.py tables", 5, 0),
+    Job(
+        "transactions-cores",
+        "bench/publications.py --presets manoochehri-2017 --devices cpu --minutes 5",
+        6,
+        0,
+    ),
     Job("histories-cores", "bench/transactions.py history --seconds 120", 3, 0),
 )
 

@@ -532,26 +532,23 @@ def networkx_calls(names):
     return table(head, body)
 
 
-WHERE = {"gpu": "an H200", "cpu": "16 cores"}
-
-
 def experiment(name, part):
     """One table of the result of a preset."""
     return next(found for found in results(name)["tables"] if found["name"] == part)
 
 
-@declared("transactions-protocols-gpu", where="gpu")
-def protocols(where):
+@declared("transactions-protocols-gpu", name="manoochehri-2017-protocols", where="an H200")
+def protocols(name, where):
     """Transfers a second and abort rates by protocol, for three numbers of accounts: a chart and a table."""
     from edgewise.transactions import PROTOCOLS
 
-    rows = experiment(f"transactions-{where}", "protocols")["rows"]
+    rows = experiment(name, "protocols")["rows"]
     words = [(row["protocol"], "{case}: {accounts:,} accounts".format(**row), row) for row in rows]
-    chart = dots(f"transactions-{where}", f"Transfers a second on {WHERE[where]}", rate_panels(words))
+    chart = dots(f"transactions-{name}", f"Transfers a second on {where}", rate_panels(words))
     cases, body = unique(rows, "case"), []
-    for name, mine in groups(rows, "protocol"):
+    for way, mine in groups(rows, "protocol"):
         cells = {row["case"]: rate_and_aborts(row) for row in mine}
-        body.append([f"`{name}`" if name in PROTOCOLS else name, *(cells.get(case, "") for case in cases)])
+        body.append([f"`{way}`" if way in PROTOCOLS else way, *(cells.get(case, "") for case in cases)])
     heads = [f"{case}, million a second (abort rate)" for case in cases]
     return f"{chart}\n\n{table(['protocol', *heads], body)}"
 
@@ -577,8 +574,9 @@ def published(*names):
     lines = []
     for name in names:
         found = results(name)
-        gpus = [gpu["name"] for gpu in found["machine"]["gpus"]]
-        where = ", ".join([f"{found['machine']['cores']} cores", *gpus])
+        here = found["machine"]
+        gpus = [gpu["name"] for gpu in here["gpus"]] if "gpus" in here else [here["gpu"]]
+        where = ", ".join([f"{here['cores']} cores", *gpus])
         for number, one in enumerate(tables_of(name)):
             lines += [
                 f"### {one.title}",
@@ -598,6 +596,9 @@ PUBLISHED = {
     "hellas-2018": ["hellas-2018"],
     "baltzakis": ["baltzakis"],
     "ecl-mst": ["ecl-mst"],
+    "manoochehri-2017": [
+        f"manoochehri-2017-{part}" for part in ("forests", "denser", "protocols", "retries")
+    ],
 }
 TABLES.update({f"published-{preset}": partial(published, *names) for preset, names in PUBLISHED.items()})
 

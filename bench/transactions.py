@@ -1,6 +1,5 @@
-"""Transactions: the tables of the preset, histories of millions of commits, and what is made of them.
+"""Transactions: histories of millions of commits, and what is made of transactions.
 
-    python bench/transactions.py tables --device cuda:0 [--size paper] [--only protocols retries] [--runs 3]
     python bench/transactions.py history --commits 10000000 [--protocols tl2 block] [--seconds 60]
     python bench/transactions.py history --variants --seconds 60 --name histories-variants
     python bench/transactions.py history --broken --seconds 60 --name histories-broken
@@ -8,12 +7,11 @@
     python bench/transactions.py scans --device cuda:0
     python bench/transactions.py refinement --points 500000 [--threads 1 16] [--device cuda:0] [--runs 3]
 
-``tables`` writes ``transactions-gpu.json`` or ``transactions-cpu.json``.  ``history`` runs every workload of
-:mod:`edgewise.transactions.workloads` on a few words, on 64 words and on 200,000 words, until there are as
-many commits as asked for, and checks every history and its results in a thread of its own.  A row says how
-many histories have been checked, whose seeds are those of its runs, and what was found, which ends the row.
-``--variants`` adds right protocols that are not in the library.  ``--broken`` runs those that the tests break
-on purpose; its rows are right if something was found.
+``history`` runs every workload of :mod:`edgewise.transactions.workloads` on a few words, on 64 words and on
+200,000 words, until there are as many commits as asked for, and checks every history and its results in a
+thread of its own.  A row says how many histories have been checked, whose seeds are those of its runs, and
+what was found, which ends the row.  ``--variants`` adds right protocols that are not in the library.
+``--broken`` runs those that the tests break on purpose; its rows are right if something was found.
 
 ``visibility`` compares PSTM and ISTM by the share of the words that are written after they were read.
 ``scans`` times the scans of chapter 4, of an array and within its segments, beside those of the library.
@@ -29,9 +27,8 @@ from functools import partial
 from itertools import chain, cycle
 
 import numpy as np
-from harness import ROOT, main, ms_of, part, repeated, spread, timed, write
+from harness import ROOT, main, ms_of, part, repeated, spread, timed
 
-from edgewise import experiments
 from edgewise.device import arrays, threads
 from edgewise.errors import VerificationError
 from edgewise.primitives.segments import segmented_scan
@@ -45,19 +42,6 @@ from edgewise.transactions.workloads import WORKLOADS, run_recorded
 HOT, WARM, COLD = (1, 20_000, 1000), (64, 100_000, 2000), (200_000, 400_000, 400_000)
 #: Histories that wait to be checked at the same time, and threads that check them.
 WAITING, CHECKERS = 24, 8
-
-
-def tables(given):
-    """Tables of the preset."""
-    devices = "cpu:0" if given.device == "cpu" else given.device
-    options = {"size": given.size or None, "runs": given.runs or None}
-    options |= {"only": given.only, "without": given.without, "report": partial(print, flush=True)}
-    found = experiments.run("manoochehri-2017", devices=devices, **options)
-    print(found.text())
-    given.facts |= found.as_dict() | {"threads": threads.count()}
-    place = "cpu" if given.device == "cpu" else "gpu"
-    write(given.name or f"transactions-{place}", [], **given.facts)
-    return ()
 
 
 def history(given):
@@ -236,7 +220,6 @@ REFINEMENT = {
 
 HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str, "variants": False, "broken": False}
 PARTS = {
-    "tables": part("transactions-{place}", tables, device="cpu", size="", only=str, without=str, runs=0),
     "history": part("histories-{place}", history, key=("protocol",), device="cpu", **HISTORY),
     "visibility": part("visibility-{place}", visibilities, device="cpu", runs=5),
     "scans": part("scans-{place}", scans, device="cpu", runs=5),

@@ -170,7 +170,9 @@ def test_first_use_and_the_second(tmp_path, bench):
 def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # what is measured does not matter
     chosen = ["--only", "protocols", "--without", "cold", "warm"]
-    out = run("transactions", tmp_path, "tables", "--size", "tiny", "--runs", "1", *chosen)
+    out = run(
+        "publications", tmp_path, "--presets", "manoochehri-2017", "--size", "tiny", "--runs", "1", *chosen
+    )
     assert "sorted locks" in out
     import harness
     import pictures
@@ -178,9 +180,9 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
 
     monkeypatch.setattr(pictures, "PICTURES", tmp_path)
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
-    found = tables.protocols("cpu")
-    assert "(pictures/chart-transactions-cpu.svg)" in found and "| `wound-wait` | " in found
-    assert (tmp_path / "chart-transactions-cpu.svg").stat().st_size > 1000
+    found = tables.protocols("manoochehri-2017", "two cores")
+    assert "(pictures/chart-transactions-manoochehri-2017.svg)" in found and "| `wound-wait` | " in found
+    assert (tmp_path / "chart-transactions-manoochehri-2017.svg").stat().st_size > 1000
 
 
 @pytest.mark.skipif(SIMULATED, reason="the simulator needs a device of its own")

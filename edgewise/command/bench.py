@@ -1,6 +1,7 @@
 """``edgewise bench``: published experiments on this machine, and every method on a graph of one's own."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -90,6 +91,9 @@ def _of_room(room):
             "--graph",
             metavar="FILE",
         ) = None,
+        minutes: options.option(
+            float, "Begin nothing new after so long; the report says what is missing.", metavar="N", min=0
+        ) = None,
         output: Output = None,
         *,
         shown: options.Shown,
@@ -97,7 +101,8 @@ def _of_room(room):
         """Run the experiments of a publication and print its tables."""
         check_output(output)
         with stages(shown.quiet or shown.json) as (stage, clock):
-            with stage("measure", f"running {preset.value}") as progress:
+            limit = nullcontext() if minutes is None else experiments.time_limit(minutes)
+            with limit, stage("measure", f"running {preset.value}") as progress:
                 outcome = experiments.run(
                     preset.value,
                     size=size and size.value,

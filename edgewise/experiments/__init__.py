@@ -27,11 +27,11 @@ from edgewise.experiments import (
     manoochehri_partitions,
 )
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
-from edgewise.experiments.measure import Stopwatch
+from edgewise.experiments.measure import Stopwatch, time_limit
 from edgewise.experiments.report import Report
 from edgewise.workers import device_team
 
-__all__ = ["PRESETS", "SIZES", "Preset", "Report", "run"]
+__all__ = ["PRESETS", "SIZES", "Preset", "Report", "run", "time_limit"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,8 @@ def run(
 ) -> Report:
     """Run the experiments of a preset, a name in ``PRESETS``, and return their :class:`Report`.
 
+    Under :func:`time_limit` it ends early, with what was measured until then.
+
     Parameters
     ----------
     size : {'paper', 'small', 'tiny'}, by default ``paper`` on GPUs and ``small`` on the CPU
@@ -179,7 +181,8 @@ def run(
     watch = Stopwatch(team, size, runs, report, without, named)
     with arrays.on(watch.device):
         tables = [make(watch) for name, make in experiments.items() if not only or name in only]
-    return Report(preset, size, team.names, runs, watch.made, tables)
+    tables = [table for table in tables if table.rows or not watch.left_out]
+    return Report(preset, size, team.names, runs, watch.made, tables, watch.left_out)
 
 
 def _graph_of(file, preset):

@@ -128,7 +128,9 @@ def _cases(watch, device):
     """Every wanted graph on a device, with every length."""
     for name in watch.wanted(*watch.files, *STAND_INS):
         graph = watch.stand_in(name, STAND_INS).to(device)
-        yield from (Case(name, graph, length) for length in LENGTHS)
+        for length in LENGTHS:
+            if watch.in_time(f"{name}, k = {length}"):
+                yield Case(name, graph, length)
 
 
 def _published(watch, table, case):

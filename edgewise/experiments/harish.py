@@ -148,6 +148,8 @@ def _rows(watch, name, make, *shape, before):
                 outcome: dict = {}
                 if (device != "cpu" and method in ON_CPU) or not affordable(before, key, entries):
                     continue
+                if not watch.in_time(f"{name}, {search} by {method} on {device}"):
+                    continue
                 run = _run(call, graph, source, method, outcome)
                 times = watch.time(f"{name}, {search}", f"{method} on {device}", run)
                 before[key] = entries, times["ms"]
@@ -201,6 +203,8 @@ def _pairs_rows(watch, name, n, before):
         for method, run, sources, work in _pairs_runs(graph, device):
             outcome: dict = {}
             if not affordable(before, (method, device), work):
+                continue
+            if not watch.in_time(f"{name}, {method} on {device}"):
                 continue
             run = partial(run, outcome)
             times = watch.time(f"{name}, {sources} sources", f"{method} on {device}", run)

@@ -101,7 +101,7 @@ def _figures(name, rows):
 def weak(watch):
     """Figures 6.41 and 6.42: as many copies of one graph as devices, for Rem and for Hook after one round."""
     rows, first = [], None
-    for count in watch.counts() if watch.wanted(WEAK) else ():
+    for count in watch.counts() if any(watch.wanted(WEAK)) else ():
         graph, name = _copies(watch, WEAK, count)
         split = watch.split(graph, count)
         rem = watch.components(name, split, method="rem", **merged(count, "rem"))["ms"]

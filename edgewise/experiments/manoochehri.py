@@ -217,7 +217,7 @@ def _series(watch, name, title, source, sizes, published):
     rows = []
     for kind, vertices, edges in sizes:
         label = f"{kind}, {vertices / 1e6:g} M vertices, {edges / 1e6:g} M edges in the thesis"
-        if watch.wanted(label):
+        if any(watch.wanted(label)):
             row = measured(watch, label, lambda kind=kind, n=vertices, m=edges: generated(kind, n, m, watch))
             rows.append({"graph": label, "kind": kind, **row})
     across = "edges" if name == "denser" else "vertices"

@@ -1,7 +1,11 @@
 """The stopwatch of all experiments: a warm run, the median of timed runs, results compared."""
 
+import math
 import statistics
-from time import perf_counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic, perf_counter
 
 import edgewise
 from edgewise.components import connected_components
@@ -16,6 +20,22 @@ CACHED = 2
 #: Seconds of reading or generation from which a graph is cached for good.
 EXPENSIVE_SECONDS = 5.0
 
+#: The moment after which nothing is begun.
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def time_limit(minutes: float) -> Iterator[None]:
+    """Context in which :func:`edgewise.experiments.run` measures nothing new after so many minutes.
+
+    What has begun is measured to its end; the report says what is missing.
+    """
+    token = _deadline.set(monotonic() + 60 * minutes)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
 
 def repeated(run, runs):
     """Seconds of several runs, each returned by ``run()``; fewer where the first one takes long."""
@@ -28,14 +48,15 @@ class Stopwatch:
     """Generates graphs, on the device of the first worker, and times methods on them.
 
     Parameters are those of :func:`edgewise.experiments.run`, with ``files`` by name.  ``cache`` holds results
-    that several experiments need, ``made`` the vertices and edges of every graph that was read or generated.
+    that several experiments need, ``made`` the vertices and edges of every graph that was read or generated,
+    and ``left_out`` what was not begun for lack of time.
     """
 
     def __init__(self, team, size, runs, report=lambda text: None, without=(), files=None):
         self.team, self.size, self.runs, self.report, self.without = team, size, runs, report, without
         self.files, self.cache = files or {}, {}
         self.device = team[0].device
-        self.made = {}
+        self.made, self.left_out = {}, []
         self._graphs, self._expensive, self._first = {}, set(), {}
 
     def graph(self, name, make):
@@ -60,8 +81,15 @@ class Stopwatch:
         return edgewise.read(self.files[name], directed=False).to(self.device)
 
     def wanted(self, *names):
-        """The names, each once, without those of graphs to leave out."""
-        return [name for name in dict.fromkeys(names) if name not in self.without]
+        """Give the names, each once, without those of graphs to leave out, until time is up."""
+        return (name for name in dict.fromkeys(names) if name not in self.without and self.in_time(name))
+
+    def in_time(self, what):
+        """Whether there is time to begin; if not, it is noted what was left out."""
+        if monotonic() <= _deadline.get():
+            return True
+        self.left_out.append(what)
+        return False
 
     def stand_in(self, name, table):
         """The stand-in for a graph of a document."""

@@ -68,7 +68,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """All measurements of a preset; ``graphs`` are the vertices and edges of each graph, by name."""
+    """All measurements of a preset.
+
+    ``graphs`` are the vertices and edges of each graph, by name, and ``left_out`` is what was not begun for
+    lack of time.
+    """
 
     preset: str
     size: str
@@ -76,6 +80,7 @@ class Report:
     runs: int
     graphs: dict[str, dict[str, int]]
     tables: list[Table]
+    left_out: list[str] = field(default_factory=list)
 
     def text(self):
         """All tables."""
@@ -83,8 +88,9 @@ class Report:
 
     @property
     def note(self):
-        """What has to be known before a time is read; empty at the published sizes."""
-        return NOTES.get(self.size, "")
+        """What has to be known before a time is read; empty if all is of the published sizes."""
+        late = ", ".join(dict.fromkeys(self.left_out))
+        return " ".join(filter(None, [NOTES.get(self.size), late and f"Left out for lack of time: {late}."]))
 
     def as_dict(self):
         """Everything, for JSON."""

@@ -115,6 +115,14 @@ def test_a_further_graph_of_an_experiment(capsys, tmp_path):
     assert "graph 'ring' is unknown; use one of kmer_A2a" in capsys.readouterr().err
 
 
+def test_a_preset_ends_when_time_is_up(capsys):
+    given = ["--size", "tiny", "--devices", "cpu:0", "--runs", "1", "--minutes"]
+    assert run(["bench", "components", "--preset", "baltzakis", *given, "0"]) == 0
+    assert "Left out for lack of time: kmer_A2a, rgg_n_2_24_s0, Queen_4147." in capsys.readouterr().out
+    assert run(["bench", "components", "--preset", "baltzakis", *given, "-1"]) == 2
+    assert "--minutes" in capsys.readouterr().err
+
+
 def test_one_page_of_all_publications(capsys, tmp_path):
     path = tmp_path / "all.html"
     command = ["bench", "report", "--size", "tiny", "--runs", "1", "--devices", "cpu:0"]

@@ -9,7 +9,7 @@ import edgewise as ew
 from edgewise import experiments
 from edgewise.errors import DeviceError, OptionError, VerificationError
 from edgewise.experiments import cs406 as cs406_page
-from edgewise.experiments import graphs, streets
+from edgewise.experiments import graphs, measure, streets
 from edgewise.experiments.graphs import BALTZAKIS, HELLAS, ONE_A_FAMILY, STREETS
 from edgewise.experiments.harish import affordable
 from edgewise.experiments.measure import Stopwatch
@@ -163,7 +163,7 @@ def test_long_searches_of_cs406_begin_at_some_vertices(monkeypatch):
 
 
 def test_a_run_that_would_take_long_is_left_out():
-    before = {"slow": (1000, 10_000.0)}
+    before = {"slow": (1000, 4_000.0)}
     assert affordable(before, "slow", 2000) and affordable(before, "unknown", 10**12)
     assert not affordable(before, "slow", 4000)
 
@@ -244,6 +244,25 @@ def test_runs_and_their_median(seconds, runs):
 def test_graphs_may_be_left_out():
     report = experiments.run("baltzakis", size="tiny", devices="cpu:0", runs=1, without=["kmer_A2a"])
     assert set(report.graphs) == {"rgg_n_2_24_s0", "Queen_4147"}
+
+
+@pytest.mark.parametrize("preset", experiments.PRESETS)
+def test_nothing_is_begun_when_time_is_up(preset):
+    with experiments.time_limit(0):
+        report = experiments.run(preset, size="tiny", devices="cpu:0", runs=1)
+    assert (report.tables, report.graphs, report.text()) == ([], {}, "")
+    assert report.left_out
+    assert "Left out for lack of time: " in report.note
+
+
+def test_what_was_measured_before_time_was_up_is_kept(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(measure, "monotonic", lambda: 60 * next(clock))
+    with experiments.time_limit(2):
+        report = experiments.run("baltzakis", size="tiny", devices="cpu:0", runs=1)
+    assert list(report.graphs) == ["kmer_A2a", "rgg_n_2_24_s0"]
+    assert {row["graph"] for row in report.tables[0].rows} == set(report.graphs)
+    assert report.left_out == ["Queen_4147"]
 
 
 def test_few_graphs_are_kept():
