@@ -172,12 +172,8 @@ def _limited(n_threads: Any) -> Iterator[None]:
         return
     from edgewise.device import threads
 
-    before = threads.count()
-    threads.use(n_threads)
-    try:
+    with threads.limited(n_threads):
         yield
-    finally:
-        threads.use(before)
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def machine():
     """Versions, cores, threads, memory and GPUs: numbers, lists, and ``None`` for what is not there."""
     import psutil
 
-    from edgewise.device import arrays, cache, threads
+    from edgewise.device import arrays, cache, threads, usable_cores
 
     count, folder = arrays.gpu_count(), cache.folder()
     return {
@@ -53,6 +53,7 @@ def machine():
         "processor": tuning.processor(),
         "cores": os.cpu_count(),
         "threads": threads.count(),
+        "threads_reason": usable_cores.default_threads().reason,
         "memory_bytes": psutil.virtual_memory().total,
         "gpus": [_gpu(index) for index in range(count)],
         "gpu_reason": arrays.why_no_gpu(),
@@ -132,9 +133,19 @@ def _peer_access(count):
 
 def _machine_in_words(facts):
     """The facts of :func:`machine` as they are printed."""
-    own = ("memory_bytes", "gpus", "gpu_reason", "peer_access", "kernels", *NAMES_OF_LIMITS)
+    own = (
+        "threads",
+        "threads_reason",
+        "memory_bytes",
+        "gpus",
+        "gpu_reason",
+        "peer_access",
+        "kernels",
+        *NAMES_OF_LIMITS,
+    )
     words = {name: value or "not installed" for name, value in facts.items() if name not in own}
     return words | {
+        "threads": f"{facts['threads']} ({facts['threads_reason']})",
         "memory": f"{facts['memory_bytes'] / GIB:.1f} GiB",
         "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
         "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",

@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import cycle
-from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from edgewise.components.merge import merge_labels
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
+from edgewise.device.usable_cores import usable_cores
 from edgewise.index_type import index_type
 from edgewise.workers import WorkQueue
 
@@ -128,7 +128,7 @@ class HostPipeline:
         buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, count)
         buffer.joined.synchronize()
         if not ready:
-            self.pool = self.pool or ThreadPoolExecutor(min(MAX_STAGING_THREADS, cpu_count() or 1))
+            self.pool = self.pool or ThreadPoolExecutor(min(MAX_STAGING_THREADS, usable_cores()))
             columns = buffer.stage(columns, self.pool)
         copies = tuple(room[:count] for room in buffer.columns)
         for copy, column in zip(copies, columns):

@@ -29,6 +29,7 @@ from pathlib import Path
 from edgewise.device import cache, launch
 from edgewise.device.first_use import PUBLIC_ONLY
 from edgewise.device.target import SIMULATED
+from edgewise.device.usable_cores import usable_cores
 
 #: Kernels with their argument types, by the name of the command; made by ``bench/usual_kernels.py``.
 USUAL = Path(__file__).with_name("usual_kernels.json")
@@ -65,7 +66,7 @@ def _wait(process, name, kinds, is_kept):
 
 def processes() -> int:
     """How many processes compile ahead on this machine."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    cores = usable_cores() if hasattr(os, "sched_getaffinity") else 1
     return max(0, min(cores // 2 - 1, PROCESSES))
 
 

@@ -178,10 +178,14 @@ def _frame(n_workers):
     return [array.ctypes.data for array in arrays], ids, arrays
 
 
-def call_on_threads(n_workers, function, memory):
-    """Call a function whose address :func:`entry` returned as so many workers, on Numba's threads."""
+def call_on_threads(n_workers, function, memory, n_threads):
+    """Call a function whose address :func:`entry` returned as so many workers, on ``n_threads`` of Numba.
+
+    The number of threads should be the same in all calls of a process: OpenMP ends those that it does not
+    need in a call, and starts new ones in the next.
+    """
     addresses, *_ = _frame(n_workers)
-    _parallel_for()(function, *addresses, memory, 0, 1, numba.get_num_threads())
+    _parallel_for()(function, *addresses, memory, 0, 1, n_threads)
 
 
 def call_as_worker(worker_id, function, memory):

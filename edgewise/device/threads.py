@@ -19,11 +19,13 @@ has used OpenMP: GNU OpenMP ends a child that calls it.
 
 import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from ctypes import c_void_p, cast
 from functools import cache as memoize
 from pathlib import Path
+from threading import local
 from time import sleep
 from typing import Any, NamedTuple
 
@@ -34,9 +36,10 @@ from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.shares import STRIDE
 from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
+from edgewise.device.usable_cores import default_threads
 from edgewise.errors import DeviceError, OptionError, argument
 
-__all__ = ["Region", "compiled", "count", "entry", "new_shares", "run", "share_cores", "use"]
+__all__ = ["Region", "compiled", "count", "entry", "limited", "new_shares", "run", "share_cores", "use"]
 
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
@@ -48,28 +51,41 @@ SPINS = "1000"
 POLL_SECONDS = 0.001
 
 
+#: The number of threads that is set for the calls of a thread.
+_set = local()
+
+
 def count() -> int:
-    """Number of threads that loops use: as many as there are cores, unless the user sets another number."""
-    return _without_numba() or _counter()()
+    """Number of threads that loops of this thread use.
+
+    It is the one that is set (:func:`use`), or that of Numba, which a program may lower, but no more than
+    by default (:mod:`~edgewise.device.usable_cores`).
+    """
+    return getattr(_set, "number", None) or _without_numba() or min(_counter()(), default_threads().number)
 
 
 def most() -> int:
-    """Number of threads that loops may use, whatever number is set for a call."""
+    """Number of threads that loops have by default, whatever number is set for a call."""
     if number := _without_numba():
         return number
+    return min(_numba_most(), default_threads().number)
+
+
+def _without_numba():
+    """The default number of threads, if it is known without the import of Numba."""
+    if "numba" not in sys.modules and not Path(".numba_config.yaml").exists():
+        given = os.environ.get("NUMBA_NUM_THREADS", "")
+        if given.isdecimal() or not given:
+            return default_threads().number
+    return None
+
+
+def _numba_most():
+    """Number of threads that Numba has."""
     with interrupts_kept():
         import numba
 
     return numba.config.NUMBA_NUM_THREADS
-
-
-def _without_numba():
-    """The number of threads that Numba will have, as far as that is known without its import."""
-    if "numba" not in sys.modules and not Path(".numba_config.yaml").exists():
-        given = os.environ.get("NUMBA_NUM_THREADS", "")
-        if given.isdecimal() or (not given and hasattr(os, "sched_getaffinity")):
-            return int(given) if given else len(os.sched_getaffinity(0))
-    return None
 
 
 def share_cores() -> None:
@@ -91,7 +107,7 @@ def _counter():
 
 
 def use(number: int | None) -> None:
-    """Set the number of threads of loops; ``None`` changes nothing.
+    """Set the number of threads of the loops of this thread; ``None`` changes nothing.
 
     Raises
     ------
@@ -102,15 +118,23 @@ def use(number: int | None) -> None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
         raise OptionError(f"{argument('threads', number)} must be a whole number, 1 or more")
-    with interrupts_kept():
-        import numba
-
-    max_threads = numba.config.NUMBA_NUM_THREADS
+    max_threads = _numba_most()
     if not 1 <= number <= max_threads:
         raise OptionError(
             f"{number} threads are not available, 1 to {max_threads} are; set NUMBA_NUM_THREADS for more"
         )
-    numba.set_num_threads(number)
+    _set.number = number
+
+
+@contextmanager
+def limited(number: int | None) -> Iterator[None]:
+    """Context in which loops of this thread use so many threads; ``None`` changes nothing."""
+    before = getattr(_set, "number", None)
+    use(number)
+    try:
+        yield
+    finally:
+        _set.number = before
 
 
 def new_shares(number: int) -> Any:
@@ -126,7 +150,7 @@ class Region(NamedTuple):
 
 
 def _call_all(n_workers, function, memory):
-    cpu_compiler().call_on_threads(n_workers, function, memory)
+    cpu_compiler().call_on_threads(n_workers, function, memory, max(n_workers, count()))
 
 
 def _call_one(worker_id, function, memory):

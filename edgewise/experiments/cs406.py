@@ -11,7 +11,6 @@ scaled up by the estimated work.  The counts of these vertices are compared all 
 The graphs are those that are given as files, such as com-DBLP, and a stand-in of the size of com-Amazon.
 """
 
-from contextlib import contextmanager
 from operator import itemgetter
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -159,21 +158,11 @@ def _row(watch, case, way, published):
     }
 
 
-@contextmanager
-def _threads(number):
-    before = threads.count()
-    threads.use(number)
-    try:
-        yield
-    finally:
-        threads.use(before)
-
-
 def _timed(watch, case, way):
     key = f"{case.name}, k = {case.length}"
     what = f"{way.method} by {way.schedule} on {', '.join(way.team.names)}"
     options = {"devices": way.team, "force": True}
-    with _threads(way.threads):
+    with threads.limited(way.threads):
         if way.method == "auto":
 
             def run():

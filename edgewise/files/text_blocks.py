@@ -13,6 +13,7 @@ import io
 
 import numpy as np
 
+from edgewise.device import threads
 from edgewise.files.quotes import UnclosedQuote, members, whole_rows
 from edgewise.files.read_ahead import in_order
 from edgewise.files.streams import has_byte_order_mark
@@ -187,13 +188,12 @@ def parse_text(stream, options, skip=0, *, quotes=None, change=None, watch=None)
         Called with an array of the bytes of each block that is parsed, on several threads; it looks for
         hexadecimal numbers in its own columns.
     """
-    import pyarrow as pa
 
     def table_of(pieces):
         return parse_block(pieces, options, change, watch)
 
     blocks = cut_rows(stream, skip, quotes)
-    tables = in_order(table_of, blocks, pa.cpu_count(), "edgewise-parse")
+    tables = in_order(table_of, blocks, threads.count(), "edgewise-parse")
     return (table for table in tables if table is not None)
 
 

@@ -20,11 +20,11 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
-from os import cpu_count
 from typing import Any, NamedTuple
 
 from edgewise.components.segments import MAX_STAGING_THREADS, SegmentBuffer
 from edgewise.device import arrays, streams, threads
+from edgewise.device.usable_cores import usable_cores
 from edgewise.errors import OutOfMemoryError
 from edgewise.forest.reduction import (
     USABLE,
@@ -242,7 +242,7 @@ def _copies(columns, first, queue, where):
     for _ in range(BUFFERS):
         free.append(SegmentBuffer(where, queue.chunk, [column.dtype for column in columns]))
     arrays.synchronize(where)  # the memory may have been in use in another stream
-    with ThreadPoolExecutor(min(MAX_STAGING_THREADS, cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(MAX_STAGING_THREADS, usable_cores())) as pool:
         while True:
             while free and (run := queue.take()) is not None:
                 part, buffer = slice(first + run[0], first + run[1]), free.popleft()

@@ -46,12 +46,8 @@ class Call(NamedTuple):
 def run_call(version: str, sharing: int, run: Callable[..., Any], *arguments: Any) -> Any:
     """Do a call with a share of the cores of its machine.  This is what workers run."""
     check_version(worker_name(), edgewise.__version__, version)
-    most = threads.count()
-    threads.use(min(threads_for(sharing), most))
-    try:
+    with threads.limited(min(threads_for(sharing), threads.count())):
         return run(*arguments)
-    finally:
-        threads.use(most)
 
 
 class CallRun:

@@ -20,6 +20,7 @@ from weakref import finalize
 
 import numpy as np
 
+from edgewise.device.usable_cores import usable_cores
 from edgewise.errors import OptionError, argument
 from edgewise.ownership import check_owner
 from edgewise.workers.machine import machine_memory
@@ -81,7 +82,7 @@ class PoolExecutor:
 
     def __init__(self, pool: futures.Executor):
         self.pool = pool
-        self.slots = getattr(pool, "_max_workers", None) or os.cpu_count() or 1
+        self.slots = getattr(pool, "_max_workers", None) or usable_cores()
         self.sharing, self.machines, self.memory = self.slots, 1, machine_memory()
 
     def submit(self, function: Callable, *arguments: Any) -> Any:

@@ -2,6 +2,8 @@
 
 import os
 
+from edgewise.device.usable_cores import usable_cores
+
 
 def machine_memory() -> int:
     """Memory of this machine, in bytes; 0 if the system does not say."""
@@ -12,5 +14,5 @@ def machine_memory() -> int:
 
 
 def threads_for(sharing: int) -> int:
-    """Threads for each of the tasks that share the cores of this machine."""
-    return max(1, (os.cpu_count() or 1) // max(1, sharing))
+    """Threads for each of the tasks that share the cores that a process may use."""
+    return max(1, usable_cores() // max(1, sharing))
