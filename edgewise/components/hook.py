@@ -1,5 +1,8 @@
 """Hook and compress, as Groute does it: Hellås (2018), Algorithms 3 to 7; alone, and before Rem's algorithm.
 
+Algorithm 7 first asks whether the trees are compressed; here they are walked in any case, which then writes
+nothing.
+
 A few rounds of *Hook-non-atomic* write the smaller parent over the larger without synchronisation; writes may
 be lost, and the next pass joins the edges again.  *Hook-atomic* then joins every edge with
 compare-and-swap.  After each pass the trees are compressed, after the first rounds only below a bound: the

@@ -259,5 +259,5 @@ def retries(watch):
             "first: aborted at first, % | longest: most attempts | launches"
         ),
         rows,
-        ["abort rates of the thesis: 0.01 to 0.77, by an unknown policy"],
+        ["abort rates of the thesis: 0.01 to 0.77, tried again at once, of an unknown number at a time"],
     )

@@ -1,6 +1,6 @@
 """Boruvka's algorithm with transactions: trees find their first edges, and are merged by transactions.
 
-A round has the phases of the thesis:
+A round has the phases of the thesis, but that edges are pruned while others are discovered:
 
 * *Edge discovery.*  The 32 threads of a warp take 32 vertices and divide all of their entries (*warp
   segmentation*), so long rows do not hold up short ones.  They reduce the entries of each vertex to its first
