@@ -36,6 +36,9 @@ CLOCKED = ("gapbs", "wasp")
 WORDS = ("graphs",)
 #: Help of options that several parts have.
 HELP = {
+    "busy": "processes that compute without end",
+    "cores": "cores whose time a limit allows",
+    "together": "processes at the same time",
     "against": "folder with the package of a state before",
     "add": "keep the rows of the result that are not measured again",
     "cache": "folder that keeps the kernels",

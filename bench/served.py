@@ -23,11 +23,12 @@ BURST, PAUSE, LEAST = 1.0, 0.01, 3
 
 
 class Served:
-    """A process that times calls on one state of the package."""
+    """A process that times calls on one state of the package, with its own default of threads if ``None``."""
 
     def __init__(self, state, threads, cache=None):
         path = os.pathsep.join([str(state), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-        own = {"PYTHONPATH": path, "EDGEWISE_QUIET": "1", "NUMBA_NUM_THREADS": str(threads)}
+        own = {"PYTHONPATH": path, "EDGEWISE_QUIET": "1"}
+        own |= {"NUMBA_NUM_THREADS": str(threads)} if threads else {}
         own |= {"EDGEWISE_CACHE_DIR": str(cache)} if cache else {}
         self.process = subprocess.Popen(
             [sys.executable, "-P", __file__],

@@ -76,6 +76,16 @@ def test_scaling_of_tiny_graphs(tmp_path, bench):
     assert [(row["call"], row["threads"]) for row in found["rows"]] == [("bfs", 1), ("sssp", 1)]
 
 
+@needs_speed
+def test_calls_on_a_busy_machine(tmp_path, bench):
+    options = ["--named", "grid-6", "--calls", "bfs", "--busy", "1", "--together", "2", "--runs", "3"]
+    run("busy", tmp_path, *options, "--settings", "alone", "busy", "together", "odd", "--folder", tmp_path)
+    rows = json.loads((tmp_path / "busy-cpu.json").read_text())["rows"]
+    assert [row["setting"] for row in rows] == ["alone", "busy", "together", "odd"]
+    assert [row["ms"]["runs"] for row in rows] == [3, 3, 6, 3]
+    assert rows[0]["ratio"] == 1 and all(row["ratio"] > 0 for row in rows)
+
+
 def test_rounds_in_turn_compare_the_answers(bench):
     import harness
 
