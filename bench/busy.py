@@ -13,13 +13,14 @@ Every setting has processes of its own, which hold a graph and time calls on it 
 ``limit``
     One process whose container may use the time of ``--cores`` cores, by a control group that is made for it;
     left out where the user may not make one.
-``named``
+``fewer``
     One process with as many threads on all cores, against which a limit is judged.
 ``odd``
     One process on all cores but one.
 
-A row has the median, and how many times those alone (``ratio``) it is.  GAP's programs in ``$GAPBS`` are
-measured in the same settings but ``limit``.
+A row has the times on a warm graph (``ms``) and on new ones (``fresh_ms``), and the ratio of the warm median
+to that of the setting ``alone``.  GAP's programs in ``$GAPBS``, with their best delta, are measured in all
+settings but ``limit``.
 """
 
 import os
@@ -38,7 +39,7 @@ from harness import ROOT, main, part, spread
 from served import Served
 
 CALLS = ("components rows", "bfs", "sssp", "forest")
-SETTINGS = ("alone", "busy", "together", "limit", "named", "odd")
+SETTINGS = ("alone", "busy", "together", "limit", "fewer", "odd")
 ENDLESS = "while True: pass"
 #: Microseconds of a period of a control group.
 PERIOD = 100_000
@@ -102,7 +103,7 @@ class Place:
     def __init__(self, setting, given):
         self.setting, self.given, self.stack = setting, given, ExitStack()
         cores = sorted(os.sched_getaffinity(0))
-        self.threads = {"named": given.cores, "odd": max(len(cores) - 1, 1)}.get(setting, len(cores))
+        self.threads = {"fewer": given.cores, "odd": max(len(cores) - 1, 1)}.get(setting, len(cores))
         self.count = given.together if setting == "together" else 1
         self.folder = self.stack.enter_context(group(given.cores)) if setting == "limit" else None
         self.cores = cores[: self.threads] if setting == "odd" else cores
@@ -129,10 +130,10 @@ class Place:
             return list(pool.map(lambda served: served.ask(**request), self.processes))
 
     def seconds(self, call, source):
-        """Seconds of a call on a warm graph, in all processes."""
+        """Seconds of a call on a warm graph and on new ones, in all processes."""
         with busy(self.given.busy if self.setting == "busy" else 0):
             answers = self.ask(act="time", call=call, source=source, runs=self.given.runs, threads=0)
-        return [one for answer in answers for one in answer["warm"]]
+        return tuple([one for answer in answers for one in answer[kind]] for kind in ("warm", "fresh"))
 
     def of_program(self, run):
         """Seconds of a program, in all processes."""
@@ -158,25 +159,29 @@ def rows(given):
                 there.ask(act="hold", device="cpu")
                 source = there.ask(act="load", place=str(place))[0]["sources"]["hub"]
                 for call in given.calls:
-                    for way, seconds in timed(there, call, source, place):
-                        key = (name, call, way)
+                    for way, warm, fresh in timed(there, call, source, place):
+                        median = statistics.median(warm)
                         if setting == "alone":
-                            alone[key] = statistics.median(seconds)
+                            alone[name, call, way] = median
                         row = {"graph": name, "call": call, "way": way, "setting": setting}
                         row |= {"threads": None if setting == "limit" else there.threads}
-                        row["ms"] = spread([1e3 * one for one in seconds])
-                        known = alone.get(key)
-                        yield row | {"ratio": known and statistics.median(seconds) / known}
+                        row["ms"] = spread([1e3 * one for one in warm])
+                        row["fresh_ms"] = spread([1e3 * one for one in fresh]) if fresh else None
+                        known = alone.get((name, call, way))
+                        yield row | {"ratio": known and median / known}
 
 
 def timed(there, call, source, place):
-    """Seconds of edgewise, and of GAP's program if there is one."""
-    yield "edgewise", there.seconds(call, source)
+    """Seconds of edgewise, warm and fresh, and of GAP's program if there is one."""
+    yield "edgewise", *there.seconds(call, source)
     if peer_programs.is_there("GAPBS") and call in peer_programs.PROGRAMS and there.setting != "limit":
         file = families.file_of(place, peer_programs.PROGRAMS[call][1])
-        run = partial(peer_programs.gapbs, call, file, source=source, delta=8 if call == "sssp" else None)
+        run = partial(peer_programs.gapbs, call, file, source=source)
+        if call == "sssp":
+            trial = partial(run, threads=there.threads, trials=2)
+            run = partial(run, delta=peer_programs.best_delta(lambda one: trial(delta=one)))
         if seconds := there.of_program(run):
-            yield "gapbs", seconds
+            yield "gapbs", seconds, []
 
 
 PART = part(

@@ -8,13 +8,12 @@ A result is ``PRESET.json``, or has the name of ``--name``.  Nothing new is begu
 ``--minutes``; what was measured until then is kept, and ``left_out`` says what is missing.
 """
 
-from contextlib import nullcontext
 from functools import partial
 
 from harness import main, part, write
 
 from edgewise import experiments
-from edgewise.command.info import machine
+from edgewise.command.bench_outputs import as_dict
 from edgewise.device import threads
 
 
@@ -24,12 +23,10 @@ def tables(given):
     options |= {"only": given.only, "without": given.without, "report": partial(print, flush=True)}
     for preset in given.presets or experiments.PRESETS:
         files = given.file if experiments.PRESETS[preset].takes_files else ()
-        with experiments.time_limit(given.minutes) if given.minutes else nullcontext():
+        with experiments.time_limit(given.minutes or None):
             found = experiments.run(preset, files=files, **options)
         print(found.text(), found.note, sep="\n\n")
-        here = {name: fact for name, fact in machine().items() if name != "kernels"}  # a path of this machine
-        given.facts |= found.as_dict() | {"threads": threads.count(), "machine": here}
-        write(given.name or preset, [], **given.facts)
+        write(given.name or preset, [], **as_dict(found), threads=threads.count())
     return ()
 
 

@@ -1,7 +1,6 @@
 """``edgewise bench``: published experiments on this machine, and every method on a graph of one's own."""
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -101,8 +100,7 @@ def _of_room(room):
         """Run the experiments of a publication and print its tables."""
         check_output(output)
         with stages(shown.quiet or shown.json) as (stage, clock):
-            limit = nullcontext() if minutes is None else experiments.time_limit(minutes)
-            with limit, stage("measure", f"running {preset.value}") as progress:
+            with experiments.time_limit(minutes), stage("measure", f"running {preset.value}") as progress:
                 outcome = experiments.run(
                     preset.value,
                     size=size and size.value,

@@ -5,8 +5,7 @@ beside the fastest sequential algorithm of Boost and the transactions of Kang an
 Here stand-ins of the same sizes are made.  The method with transactions of two words by ``wound-wait``
 stands beside the form of the thesis: its protocol, deactivated vertices, and the walk to the roots inside of
 the transactions.  Beside both stand the plain method on the same device, and Kruskal's and SciPy's on the
-CPU.
-What transactions cost by themselves is in :mod:`~edgewise.experiments.bank`.
+CPU.  What transactions cost by themselves is in :mod:`~edgewise.experiments.bank`.
 """
 
 from time import perf_counter

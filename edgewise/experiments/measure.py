@@ -25,12 +25,12 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
 @contextmanager
-def time_limit(minutes: float) -> Iterator[None]:
+def time_limit(minutes: float | None) -> Iterator[None]:
     """Context in which :func:`edgewise.experiments.run` measures nothing new after so many minutes.
 
-    What has begun is measured to its end; the report says what is missing.
+    What has begun is measured to its end; the report says what is missing.  ``None`` is no limit.
     """
-    token = _deadline.set(monotonic() + 60 * minutes)
+    token = _deadline.set(math.inf if minutes is None else monotonic() + 60 * minutes)
     try:
         yield
     finally:

@@ -38,6 +38,7 @@ LOG = 64
 #: Edges of a cavity for which there is room at first.
 EDGES = 32
 #: Triangles that are neighbours in memory are so many transactions apart, since their cavities often overlap.
+#: From 64 to 500,000 times differ by 9 % on an H100 (``bench/notes/transactions.md``).
 DISTANCE = 64
 #: Bytes of the room for all cavities together, at most.
 ROOM_BYTES = 2**30
