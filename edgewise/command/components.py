@@ -14,7 +14,6 @@ from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.scores import Scores
 from edgewise.components import MERGES, METHODS
 from edgewise.components.threshold_result import ThresholdComponents
-from edgewise.device import threads
 from edgewise.errors import OptionError
 from edgewise.files.destinations import is_folder
 
@@ -55,7 +54,6 @@ def components(
     pairs, scores = list(pairs), scores.parsed()
     wanted.check(scores, source.wanted, view)
     inputs, asked = wanted.inputs(pairs), view.kind(goals.output)
-    threads.share_cores()  # with those that decode the pairs
     of_table = goals._replace(to=None) if asked and goals.output is None else goals
     job = Job(inputs, of_table, run, shown=not asked)
     job.name = in_messages(pairs)

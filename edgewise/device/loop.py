@@ -21,12 +21,10 @@ Then a thread serves ``launch.ITEMS_PER_THREAD`` indices and starts all their re
 because four bytes in flight per thread use only a quarter of an H200's memory bandwidth.
 """
 
-import os
 from functools import partial, update_wrapper
-from threading import RLock
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, launch, threads
+from edgewise.device import arrays, call, launch, threads
 from edgewise.device.shares import next_chunk
 from edgewise.device.target import device, inlined
 
@@ -36,13 +34,6 @@ CHUNK = 512
 #: The bits of indices.  With them alone the compiler knows that an index is not negative, and leaves out the
 #: test with which Numba lets negative ones count from the end: a fifth of the time of Rem's algorithm.
 INDEX_BITS = 2**63 - 1
-
-loop_lock = RLock()
-if hasattr(os, "register_at_fork"):
-    # a fork waits for the loop of another thread; the child would find the lock taken for ever
-    os.register_at_fork(
-        before=loop_lock.acquire, after_in_parent=loop_lock.release, after_in_child=loop_lock.release
-    )
 
 
 class each:
@@ -107,9 +98,9 @@ class each:
         workers = threads.count()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        with loop_lock:  # not every threading layer of Numba allows two loops at once
+        with call.lock:
             shares = threads.new_shares(1 if self.ascending else workers)
-            threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
+            call.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid

@@ -11,8 +11,7 @@ compile with few passes,    those on ``numba_pipeline``, options   Numba compile
 device functions without    ``_nrt``, ``no_cfunc_wrapper``
 machine code
 run one function on         calling convention, option ``_nrt``,   the function runs on Python threads
-Numba's threads             ``numba_parallel_for`` and its start
-yield and sleep             ``types.ExternalFunction``             threads spin
+several threads             ``types.ExternalFunction``             (they spin)
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
                             rebuilding of compiled functions       holds a lock of the folder
@@ -31,15 +30,13 @@ runs with arguments of wrong types.
 import pickle
 import sys
 from contextlib import contextmanager, suppress
-from ctypes import CFUNCTYPE, addressof, c_int, c_int64, c_size_t, c_void_p
 from functools import cache as memoize
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
 import numba
-import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.errors import LoweringError
@@ -79,7 +76,7 @@ def element_pointer(context, builder, array_type, array, index):
     return builder.gep(data, [index], source_etype=kind), kind
 
 
-# -- one function on several threads ------------------------------------------------------------------------
+# -- one function as several workers -------------------------------------------------------------------------
 
 #: Words of the memory of a call: the status of a worker that failed, its exception, the address of an int32
 #: that is then set to 1, room for such an int32, and the arguments.
@@ -90,18 +87,13 @@ MAX_BYTES = 8 * (WORDS - ARGUMENTS)
 _Status, _excinfo_pointer, _USER_EXCEPTION = private(
     "numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"
 )
-(_launch_threads,) = private("numba.np.ufunc.parallel", "_launch_threads")
 #: A worker must not count references to its arguments: Numba frees what counts them as soon as :func:`entry`
 #: has returned.
 HAS_ENTRIES = "_nrt" in BARE and _TYPED_POINTERS
-HAS_ENTRIES &= None not in (_Status, _excinfo_pointer, _USER_EXCEPTION, _launch_threads)
-
-#: The type of such functions.
-ENTRY = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_void_p)
+HAS_ENTRIES &= None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
 _word = ir.IntType(64)
-#: As Numba's threads call a function: the addresses of its arguments, of the numbers of items, of the steps
-#: between items, and of data.  The only argument is the worker's id, and the data are the memory of a call.
-_entry_type = ir.FunctionType(ir.VoidType(), [_word, _word, _word, _word])
+#: A function of a worker's id and of the address of the memory of a call.
+entry_type = ir.FunctionType(ir.VoidType(), [_word, _word])
 
 
 class TooManyArguments(LoweringError):
@@ -120,8 +112,8 @@ def _at(builder, memory, word, kind):
 def entry(_, memory, arguments):
     """Store ``arguments``, all except the first of the calling function, in ``memory``.
 
-    Return the address of a function that calls the calling function with them, for :func:`call_as_worker` and
-    :func:`call_on_threads`, and that stores a failure in ``memory``.
+    Return the address of a function of a worker's id and ``memory``, which calls the calling function with
+    these arguments, and stores a failure in ``memory``.
     """
     if not HAS_ENTRIES:
         return types.int64(types.int64, arguments), lambda *_: _word(0)
@@ -132,12 +124,10 @@ def entry(_, memory, arguments):
         if size > MAX_BYTES:
             raise TooManyArguments(size)
         builder.store(packed, _at(builder, address, ARGUMENTS, packed.type))
-        function = ir.Function(builder.module, _entry_type, f"{builder.function.name}.entry")
+        function = ir.Function(builder.module, entry_type, f"{builder.function.name}.entry")
         function.linkage = "internal"
         inner = ir.IRBuilder(function.append_basic_block())
-        ids, _, _, memory = function.args
-        first = inner.load(inner.inttoptr(ids, pointer_to(_word)), typ=_word)
-        worker_id = inner.load(inner.inttoptr(first, pointer_to(_word)), typ=_word)
+        worker_id, memory = function.args
         stored = inner.load(_at(inner, memory, ARGUMENTS, packed.type), typ=packed.type)
         kinds = types.int64, *signature.args[1].types
         passed = worker_id, *cgutils.unpack_tuple(inner, stored)
@@ -162,39 +152,6 @@ def _store_failure(builder, memory, status):
     builder.store_atomic(ir.IntType(32)(1), builder.inttoptr(flag, pointer_to(ir.IntType(32))), "release", 4)
 
 
-@memoize
-def _parallel_for():
-    """Numba's function that runs a function once for every item of its arguments, on its threads."""
-    _launch_threads()
-    takes = (c_void_p,) * 5 + (c_size_t, c_size_t, c_int)
-    return CFUNCTYPE(None, *takes)(binding.address_of_symbol("numba_parallel_for"))
-
-
-@memoize
-def _frame(n_workers):
-    """Addresses of the arguments of a function that is called for every worker, and the arrays themselves."""
-    ids, number, step = np.arange(n_workers), np.array([n_workers]), np.array([8])
-    arrays = np.array([ids.ctypes.data]), number, step
-    return [array.ctypes.data for array in arrays], ids, arrays
-
-
-def call_on_threads(n_workers, function, memory, n_threads):
-    """Call a function whose address :func:`entry` returned as so many workers, on ``n_threads`` of Numba.
-
-    The number of threads should be the same in all calls of a process: OpenMP ends those that it does not
-    need in a call, and starts new ones in the next.
-    """
-    addresses, *_ = _frame(n_workers)
-    _parallel_for()(function, *addresses, memory, 0, 1, n_threads)
-
-
-def call_as_worker(worker_id, function, memory):
-    """Call a function whose address :func:`entry` returned as one worker, on this thread."""
-    own = c_int64(worker_id)
-    first = c_void_p(addressof(own))
-    ENTRY(function)(addressof(first), None, None, memory)
-
-
 @intrinsic
 def _fail(_, exception):
     """Fail with the exception that is described at an address."""
@@ -214,10 +171,13 @@ def raise_again(exception):
     _fail(exception)
 
 
+(_ExternalFunction,) = private("numba.types", "ExternalFunction")
+HAS_EXTERNALS = _ExternalFunction is not None
+
+
 def external(name, signature):
     """A function of the C library for compiled functions; one that does nothing if that is not possible."""
-    (ExternalFunction,) = private("numba.types", "ExternalFunction")
-    return None if ExternalFunction is None else ExternalFunction(name, signature)
+    return None if _ExternalFunction is None else _ExternalFunction(name, signature)
 
 
 # -- calls with records --------------------------------------------------------------------------------------

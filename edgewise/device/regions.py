@@ -13,28 +13,21 @@ launch and a round trip to the host.  Here all workers enter once, and synchroni
 
     fill(first, second)
 
-A worker is one of Numba's threads on the CPU, and on a GPU a thread of a cooperative launch, which has no
-more blocks than run at once.  The simulator has one block, the interpreter one worker.  There is also one
-worker where the threading layer runs workers one after the other, as TBB can.
+On a GPU a worker is a thread of a cooperative launch, which has no more blocks than run at once.  On the CPU
+there is a worker for each thread (:mod:`~edgewise.device.helpers`).  The simulator has one block, the
+interpreter one worker.
 
 When a worker of the CPU raises an exception, those that wait at a barrier fail too, and the call raises it.
 """
 
-import os
-import sys
-from contextlib import suppress
 from functools import partial, update_wrapper
-from threading import Barrier, BrokenBarrierError
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, launch, threads
-from edgewise.device.atomics import fetch_add, load, store
-from edgewise.device.first_use import on_cpu_compiler
-from edgewise.device.loop import loop_lock
-from edgewise.device.spin import cycles, relax
+from edgewise.device import arrays, call, fibers, helpers, launch, python_threads, threads
+from edgewise.device.atomics import load
 from edgewise.device.target import (
     INTERPRETED,
     SIMULATED,
@@ -45,60 +38,18 @@ from edgewise.device.target import (
 )
 from edgewise.errors import DeviceError
 
-#: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
-#: worker has failed, are in another cache line.
-BARRIER, PHASE, FAILED = 32, 16, 17
-#: Reads of the phase, 10 to 50 ns each, before a waiting thread yields its core, and yields before it sleeps
-#: once: if other programs use the cores, the last worker may be a thread without a core.  A thread that
-#: sleeps is late for the next round, so it sleeps only after a millisecond, and then yields again.
-SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 400, 2000
-#: Cycles of a yield after which a thread sleeps: another program has used the core for a time slice of the
-#: system.  A shorter pause may be that of the host of a virtual machine, which no sleep would end.
-SLEEP_CYCLES = 1_000_000
+#: Words of a barrier on a GPU.  The first counts the blocks that have arrived; the number of the phase is in
+#: another cache line.
+BARRIER, PHASE = 32, 16
 #: Steps of a compiled function, of about three microseconds each in the interpreter, that take less time
 #: there than the import of Numba.
 FEW_STEPS = 8192
-#: Microseconds of a sleep.
-SLEEP = 50
-#: Seconds of a probe whether workers run at the same time, and how many probes may fail.
-PROBE_SECONDS, PROBES = 0.5, 3
-
-
-def pause(sleep):
-    """Yield the core to another thread, or ``sleep`` for a moment."""
-
-
-def _register_pause():
-    """Let it call the C library where that is possible."""
-    from numba import types
-
-    from edgewise.device.numba_internals import external
-
-    sched_yield = external("sched_yield", types.int32())
-    usleep = external("usleep", types.int32(types.uint32))
-
-    @overload_on_cpu(pause)
-    def pause_on_cpu(sleep):
-        if sys.platform == "win32" or usleep is None:
-            return lambda sleep: None
-
-        def yield_or_sleep(sleep):
-            if sleep:
-                usleep(np.uint32(SLEEP))
-            else:
-                sched_yield()
-
-        return yield_or_sleep
-
-
-on_cpu_compiler(_register_pause)
 
 
 class Worker(NamedTuple):
     """One worker of a parallel region: a CPU thread, or a thread of a GPU's grid.
 
-    ``id`` counts from 0 to ``count - 1``; ``barrier`` (BARRIER,) int32 is the state of :func:`barrier_wait`,
-    shared by all workers.
+    ``id`` counts from 0 to ``count - 1``; ``barrier`` is an array with the state of :func:`barrier_wait`.
     """
 
     id: int
@@ -121,10 +72,10 @@ class BlockWorker(NamedTuple):
 @device
 def barrier_wait(worker):
     """Wait until all workers have arrived; what they wrote before is visible to all of them afterwards."""
-    _wait(worker.barrier, worker.count)
+    _wait(worker.barrier, worker.count, worker.id)
 
 
-def _wait(barrier, n_workers):
+def _wait(barrier, n_workers, worker_id):
     if SIMULATED and n_workers > 1:
         from edgewise.device import grid
 
@@ -132,38 +83,22 @@ def _wait(barrier, n_workers):
 
 
 @overload_on_cpu(_wait)
-def _wait_on_cpu(barrier, n_workers):
-    def wait_for_threads(barrier, n_workers):
-        if n_workers > 1:
-            phase = load(barrier, PHASE)
-            if fetch_add(barrier, 0, 1) == n_workers - 1:
-                store(barrier, 0, 0)
-                store(barrier, PHASE, phase + 1)
-            else:
-                spins = 0
-                while load(barrier, PHASE) == phase:
-                    spins += 1
-                    if spins <= SPINS_BEFORE_YIELD:
-                        relax()
-                        continue
-                    if load(barrier, FAILED) != 0:
-                        raise RuntimeError("another worker of the region has failed")
-                    begun = cycles()
-                    pause(spins >= SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP)
-                    if spins >= SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP:
-                        spins = SPINS_BEFORE_YIELD
-                    elif cycles() - begun > SLEEP_CYCLES:  # others need the core, so it is left to them
-                        spins = SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP
+def _wait_on_cpu(barrier, n_workers, worker_id):
+    meet = helpers.meet if fibers.are_possible() else python_threads.meet
 
-    return wait_for_threads
+    def wait_for_workers(barrier, n_workers, worker_id):
+        if n_workers > 1 and meet(barrier, n_workers, worker_id):
+            raise RuntimeError("another worker of the region has failed")
+
+    return wait_for_workers
 
 
 @overload_on_cuda(_wait)
-def _wait_on_cuda(barrier, n_workers):
+def _wait_on_cuda(barrier, n_workers, worker_id):
     """Blocks wait at one counter, after and before the threads of each block wait at its own barrier."""
     from numba import cuda
 
-    def wait_for_blocks(barrier, n_workers):
+    def wait_for_blocks(barrier, n_workers, worker_id):
         cuda.syncthreads()
         if cuda.threadIdx.x == 0:
             cuda.threadfence()
@@ -239,10 +174,8 @@ class parallel_region:
         n_workers = n_workers()
         if self.shared_words:
             arguments = (np.empty(n_workers * self.shared_words, self.shared_type), *arguments)
-        with loop_lock:
-            barrier = np.zeros(BARRIER, np.int32)
-            flag = barrier[FAILED : FAILED + 1]
-            threads.run(self.cpu, n_workers, n_workers, barrier, arguments, flag=flag)
+        with call.lock:
+            call.run_with_barriers(self.cpu, n_workers, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -256,7 +189,7 @@ class parallel_region:
 
 def workers() -> int:
     """Number of workers that a region has on the CPU."""
-    return _concurrent(threads.count())
+    return 1 if INTERPRETED else threads.count()
 
 
 def _cpu_region(body, name):
@@ -279,35 +212,6 @@ def _cpu_region_with_shared_memory(body, name):
         return 0
 
     return threads.compiled(region, name)
-
-
-def _concurrent(count):
-    """``count`` if the threading layer runs so many iterations at the same time, else 1; probed once."""
-    with loop_lock:  # concurrent callers must get the same answer
-        if count not in _known:
-            _known[count] = 1 if INTERPRETED else count
-            probed = count > 1 and not INTERPRETED and not threads.on_python_threads()
-            if probed and not any(_all_run(count) for _ in range(PROBES)):
-                _known[count] = 1
-        return _known[count]
-
-
-_known: dict[int, int] = {}
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_known.clear)  # the child's threads are others
-
-
-def _all_run(count):
-    """Whether so many workers wait for each other at the same time."""
-    barrier, arrived = Barrier(count), []
-
-    def wait():
-        with suppress(BrokenBarrierError):
-            barrier.wait(PROBE_SECONDS)
-            arrived.append(True)
-
-    threads.call_back(wait, count)
-    return len(arrived) == count
 
 
 class compiled:

@@ -1,6 +1,7 @@
-"""What a thread does that waits for another: ``relax``, ``back_off``, and read the ``cycles`` that passed."""
+"""What a thread does that waits for another: ``relax``, ``back_off``, ``leave_core``, and count ``cycles``."""
 
 import platform
+import sys
 
 from edgewise.device.first_use import on_cpu_compiler, on_cuda
 from edgewise.device.target import SIMULATED, device, overload_on_cpu
@@ -20,6 +21,10 @@ def relax():
     """Wait for some nanoseconds where the processor has an instruction for that."""
 
 
+def leave_core():
+    """Let the system run another thread on this core, where it has a function for that."""
+
+
 #: Waits of a thread before it doubles the next one no further: 2 ** this times :func:`relax`.
 DOUBLINGS = 6
 
@@ -36,6 +41,8 @@ def _register_on_cpu():
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
+
+    from edgewise.device.numba_internals import external
 
     @intrinsic
     def read_cycles(_):
@@ -56,6 +63,12 @@ def _register_on_cpu():
             return context.get_dummy_value()
 
         return types.void(), emit
+
+    sched_yield = None if sys.platform == "win32" else external("sched_yield", types.int32())
+
+    @overload_on_cpu(leave_core)
+    def leave_on_cpu():
+        return (lambda: None) if sched_yield is None else (lambda: sched_yield())
 
     overload_on_cpu(cycles)(lambda: lambda: read_cycles())
     overload_on_cpu(relax)(lambda: lambda: pause())

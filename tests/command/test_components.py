@@ -11,7 +11,6 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.components import METHODS
-from edgewise.device import threads
 
 COLUMNS = ["--source", "left_id", "--target", "right_id"]
 CONFIDENT = [*COLUMNS, "--where", "score >= 0.9"]
@@ -105,23 +104,6 @@ def test_scores_that_serve_nothing_are_not_read(pairs, suffix, capsys, tmp_path)
     for words in (["--weight", "score"], ["--max-size", "2"]):
         assert run(["components", str(path), *words]) == 2
         assert "score" in capsys.readouterr().err
-
-
-def test_threads_that_wait_sleep_soon_unless_the_user_says_otherwise(pairs, capsys, monkeypatch):
-    for name, value, expected in (
-        (None, None, threads.SPINS),
-        ("GOMP_SPINCOUNT", "7", "7"),
-        ("OMP_WAIT_POLICY", "active", None),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setenv("GOMP_SPINCOUNT", "")
-            patch.delenv("GOMP_SPINCOUNT")
-            patch.delenv("OMP_WAIT_POLICY", raising=False)
-            if name is not None:
-                patch.setenv(name, value)
-            assert run(["components", str(pairs), *COLUMNS, "--json"]) == 0
-            assert os.environ.get("GOMP_SPINCOUNT") == expected
-    capsys.readouterr()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Children of a ``fork``: GNU OpenMP ends those that use it, after their parent has."""
+"""Children of a ``fork``, which has the memory of its parent but not the threads; and Ctrl-C."""
 
 import multiprocessing
 import os
@@ -70,7 +70,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 INTERRUPT = """
 import os, signal, time
 import numpy as np
-from edgewise.device import each, threads
+from edgewise.device import each
 from edgewise.device.regions import barrier_wait, parallel_region
 
 @each
@@ -98,7 +98,6 @@ for loop, first, _ in calls:
     loop(*first, np.zeros(64, np.int64), 10)
 child = os.fork()
 if child == 0:
-    threads._openmp_is_lost = True
     signal.signal(signal.SIGALRM, press)
     for loop, first, count in calls:
         values = np.zeros(64, np.int64)
@@ -119,12 +118,21 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
-@pytest.mark.parametrize("layer", ["default", "workqueue"])
-@pytest.mark.parametrize("script", [POOL, ONE, INTERRUPT], ids=["pool", "error", "interrupt"])
-def test_children_compute(script, layer):
+@pytest.mark.parametrize("script", [POOL, ONE], ids=["pool", "error"])
+@pytest.mark.parametrize("public", ["", "1"], ids=["helpers", "python threads"])
+def test_children_compute(script, public):
+    run(script, public)
+
+
+def test_python_threads_end_after_an_interrupt():
+    run(INTERRUPT, "1")
+
+
+def run(script, public):
+    """Run a script, with public names of Numba only if wanted."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
-        env={**os.environ, "NUMBA_THREADING_LAYER": layer},
+        env={**os.environ, "EDGEWISE_PUBLIC_ONLY": public},
         capture_output=True,
         text=True,
         timeout=300,

@@ -4,12 +4,10 @@ import os
 import platform
 import subprocess
 import sys
-import warnings
 from threading import Thread
 
 import numpy as np
 import pytest
-from numba import get_num_threads
 
 from edgewise.device import (
     arrays,
@@ -17,9 +15,9 @@ from edgewise.device import (
     compiled,
     each,
     fetch_add,
-    numba_internals,
+    fibers,
+    helpers,
     parallel_region,
-    threads,
 )
 from edgewise.device.regions import workers
 from edgewise.device.spin import X86, cycles, relax
@@ -38,9 +36,9 @@ from edgewise.errors import DeviceError
 regions = sys.modules["edgewise.device.regions"]  # the package's name is the decorator
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
-BY_ADDRESS = pytest.mark.skipif(
-    PLACE != "cpu" or INTERPRETED or not numba_internals.HAS_ENTRIES,
-    reason="regions do not run by their address",
+WITH_FIBERS = pytest.mark.skipif(
+    PLACE != "cpu" or not fibers.are_possible(),
+    reason="regions do not run as fibers",
 )
 
 
@@ -143,18 +141,6 @@ def test_no_more_workers_than_threads_that_run():
     assert 1 <= workers() <= (1 if INTERPRETED else os.cpu_count() or 1)
 
 
-@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="a process cannot be copied")
-def test_a_forked_process_finds_out_anew():
-    workers()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
-        child = os.fork()
-    if child == 0:
-        os._exit(len(regions._known))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert regions._known
-
-
 @pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are shared")
 def test_regions_of_several_python_threads_take_turns():
     results = [np.zeros(100, np.int64) for _ in range(4)]
@@ -200,7 +186,7 @@ def first_of_many(index, many):
     many[0][index] = 1
 
 
-@BY_ADDRESS
+@WITH_FIBERS
 def test_too_many_arguments_are_named():
     with pytest.raises(DeviceError, match=r"first_of_many: its arguments take \d+ bytes, of 8160 at most"):
         first_of_many(2, (np.zeros(2),) * 150)
@@ -211,19 +197,19 @@ def fill(index, values, value):
     values[index] = value
 
 
-@BY_ADDRESS
+@WITH_FIBERS
 def test_a_call_in_between_keeps_its_own_arguments(monkeypatch):
-    first, between, all_call = np.zeros(3000, np.int64), np.zeros(3000, np.int64), threads._call_all
+    first, between, lead = np.zeros(3000, np.int64), np.zeros(3000, np.int64), helpers.Helpers.lead
 
     def call_in_between(*given):
-        monkeypatch.setattr(threads, "_call_all", all_call)
+        monkeypatch.setattr(helpers.Helpers, "lead", lead)
         fill(3000, between, 2)  # as a signal's handler would; the lock is the same thread's
-        all_call(*given)
+        lead(*given)
 
-    monkeypatch.setattr(threads, "_call_all", call_in_between)
+    monkeypatch.setattr(helpers.Helpers, "lead", call_in_between)
     fill(3000, first, 1)
     assert (first == 1).all()
-    assert (between == (0 if get_num_threads() == 1 else 2)).all()
+    assert (between == (0 if workers() == 1 else 2)).all()
 
 
 @parallel_region
@@ -296,20 +282,3 @@ def test_few_steps_do_not_import_the_compiler():
     script = FEW.format(steps=regions.FEW_STEPS + 1)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["0 0 2 3 3 False", "0 0 2 3 3 True"]
-
-
-@pytest.mark.skipif(
-    PLACE != "cpu" or INTERPRETED or not numba_internals.HAS_ENTRIES,
-    reason="threads of Numba are probed",
-)
-def test_a_region_has_one_worker_where_workers_run_one_after_the_other(monkeypatch):
-    def call_in_turn(n_workers, function, memory):
-        for worker_id in range(n_workers):
-            threads._call_one(worker_id, function, memory)
-
-    monkeypatch.setattr(regions, "_known", {})
-    assert regions._concurrent(2) == 2
-    monkeypatch.setattr(regions, "_known", {})
-    monkeypatch.setattr(regions, "PROBE_SECONDS", 0.01)
-    monkeypatch.setattr(threads, "_call_all", call_in_turn)
-    assert regions._concurrent(2) == 1

@@ -1,0 +1,302 @@
+"""Helpers: threads that run the workers of a call with the caller, as far as the system runs them.
+
+A call has as many workers as threads are wanted, each of them a fiber (:mod:`~edgewise.device.fibers`).  The
+caller begins at once.  Helpers wait in a compiled function without the GIL, and take workers when they find
+some.  A worker that waits at a barrier is parked, and the thread that ran it looks for one that can go on.
+So a call never waits for a thread that the system does not run, unless it lost its core in the middle of a
+worker's work; and the caller can do everything by itself.
+
+A thread prefers the worker of its own number, whose data are in its cache, and takes another one after some
+microseconds.  A helper that finds no work soon sleeps, and one that has lost its core to another program
+stays away for some milliseconds.
+"""
+
+import atexit
+import ctypes
+import mmap
+import os
+from functools import cache as memoize
+from threading import Thread
+
+import numpy as np
+
+from edgewise.device import threads
+from edgewise.device.atomics import cas, fetch_add, load, store
+from edgewise.device.fibers import ENDED, FUNCTION, ID, MEMORY, STATUS, WAITS, park, resume, start
+from edgewise.device.first_use import on_cpu_compiler
+from edgewise.device.spin import cycles, leave_core, relax
+from edgewise.device.target import device, overload_on_cpu
+from edgewise.errors import DeviceError
+
+#: Words of the state, in cache lines of their own.  PHASE counts barriers and calls, and helpers sleep on it.
+#: ARRIVED are the workers at the barrier, DONE those that have ended, SLEEPING the helpers that sleep.
+PHASE, ARRIVED, DONE, SLEEPING = 0, 16, 32, 48
+#: Words that a call sets: its number of workers, the phase before it, the function and memory of its workers,
+#: after how many looks a thread takes the worker of another one, and whether a worker has failed.
+N_WORKERS, BEFORE, CALLED, WITH, PATIENCE, FAILED = range(64, 70)
+#: The address of the stacks, and whether helpers should return.
+STACKS, STOPPED = 70, 71
+#: The words before the fibers, and of a fiber; then each helper has two words for times.
+FIBERS, FIBER, TIMES = 80, 16, 8
+#: Values of a fiber's STATUS, which is below PHASE if the fiber can be run: the phase whose end it waits for,
+#: or one of these.
+RUNNING, FINISHED = 1 << 62, (1 << 62) + 1
+#: Bytes of a stack, whose first page cannot be used.
+STACK_SIZE, PAGE = 1 << 19, mmap.PAGESIZE
+
+#: Looks, of 20 to 40 ns each, before a thread takes the worker of another one, in calls with barriers; and
+#: how many looks at its own worker a thread makes for each at those of others.
+PATIENT, LOOKS_AT_OWN = 100, 16
+#: Looks before a helper sleeps, and before the caller yields its core at each look.
+LOOKS_BEFORE_SLEEP, LOOKS_BEFORE_YIELD = 3000, 400
+#: Cycles of one look, with the run of a worker, after which a helper asks whether it had no core meanwhile.
+LONG = 1_000_000
+#: Nanoseconds without a core for which a helper stays away, and for how many microseconds it does.
+LOST, AWAY = 300_000, 10_000
+
+#: The system call, and its operations for threads of one process.
+FUTEX, FUTEX_WAIT, FUTEX_WAKE = 202, 128, 129
+#: The system's clocks: one that runs always, and one of the time for which a thread has had a core.
+CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = 1, 3
+
+
+def futex(state, operation, value):
+    """Sleep while the lower half of ``state[PHASE]`` is ``value``, or wake so many threads that sleep."""
+
+
+def sleep(microseconds):
+    """Sleep for a time."""
+
+
+def nanoseconds(clock, state, words):
+    """The time of a clock, which is read into two words."""
+
+
+def _register():
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    from edgewise.device.numba_internals import element_pointer, external
+
+    @intrinsic
+    def address(_, array, index):
+        def emit(context, builder, signature, values):
+            pointer, _ = element_pointer(context, builder, signature.args[0], *values)
+            return builder.ptrtoint(pointer, ir.IntType(64))
+
+        return types.int64(array, types.int64), emit
+
+    system_call = external("syscall", types.int64(*[types.int64] * 7))
+    usleep = external("usleep", types.int32(types.uint32))
+    clock_gettime = external("clock_gettime", types.int32(types.int32, types.int64))
+
+    @overload_on_cpu(futex)
+    def futex_on_cpu(state, operation, value):
+        def call(state, operation, value):
+            system_call(FUTEX, address(state, PHASE), operation, value, 0, 0, 0)
+
+        return call
+
+    @overload_on_cpu(sleep)
+    def sleep_on_cpu(microseconds):
+        return lambda microseconds: usleep(np.uint32(microseconds))
+
+    @overload_on_cpu(nanoseconds)
+    def nanoseconds_on_cpu(clock, state, words):
+        def read(clock, state, words):
+            clock_gettime(np.int32(clock), address(state, words))
+            return state[words] * 1_000_000_000 + state[words + 1]
+
+        return read
+
+
+on_cpu_compiler(_register)
+
+
+@device
+def meet(state, n_workers, worker_id):
+    """Wait at a barrier, as a worker; return whether a worker has failed."""
+    if load(state, FAILED) != 0:
+        return True
+    phase = load(state, PHASE)
+    if fetch_add(state, ARRIVED, 1) == n_workers - 1:
+        store(state, ARRIVED, 0)
+        _begin_phase(state, n_workers)
+        return False
+    fiber = FIBERS + worker_id * FIBER
+    state[fiber + WAITS] = phase
+    park(state, fiber)
+    return load(state, FAILED) != 0
+
+
+@device
+def _begin_phase(state, n_workers):
+    fetch_add(state, PHASE, 1)
+    if load(state, SLEEPING) > 0:
+        futex(state, FUTEX_WAKE, n_workers - 1)
+
+
+@device
+def _run(state, worker_id, phase):
+    """Run a worker until it parks or ends, and return whether it could be run."""
+    fiber = FIBERS + worker_id * FIBER
+    status = load(state, fiber + STATUS)
+    if status >= phase or cas(state, fiber + STATUS, status, RUNNING) != status:
+        return False
+    if status == state[BEFORE]:
+        state[fiber + ID] = worker_id
+        state[fiber + FUNCTION] = state[CALLED]
+        state[fiber + MEMORY] = state[WITH]
+        start(state, fiber, state[STACKS] + (worker_id + 1) * STACK_SIZE)
+    else:
+        resume(state, fiber)
+    if state[fiber + WAITS] != ENDED:
+        store(state, fiber + STATUS, state[fiber + WAITS])
+        return True
+    store(state, fiber + STATUS, FINISHED)
+    if load(state, FAILED) != 0:  # those that wait for it should fail too
+        _begin_phase(state, state[N_WORKERS])
+    fetch_add(state, DONE, 1)
+    return True
+
+
+@device
+def _run_one(state, own, phase, looks):
+    """Run the worker ``own``, or after enough looks another one; return whether there was one to run."""
+    if _run(state, own, phase):
+        return True
+    if looks < load(state, PATIENCE) or looks % LOOKS_AT_OWN != 0:
+        return False
+    n_workers = load(state, N_WORKERS)
+    if load(state, DONE) < n_workers:
+        for step in range(1, n_workers):
+            if _run(state, (own + step) % n_workers, phase):
+                return True
+    return False
+
+
+def lead(state, n_workers, function, memory, patience):
+    """Run a function as workers 0 to ``n_workers - 1``, with the helpers that come."""
+    phase = load(state, PHASE)
+    state[N_WORKERS], state[BEFORE], state[PATIENCE] = n_workers, phase, patience
+    state[CALLED], state[WITH] = function, memory
+    state[ARRIVED] = state[FAILED] = state[DONE] = 0
+    for worker_id in range(n_workers):
+        store(state, FIBERS + worker_id * FIBER + STATUS, phase)
+    _begin_phase(state, n_workers)
+    looks = 0
+    while load(state, DONE) < n_workers:
+        if load(state, PHASE) != phase:
+            looks, phase = 0, load(state, PHASE)
+        if _run_one(state, 0, phase, looks):
+            continue
+        looks += 1
+        if looks < LOOKS_BEFORE_YIELD:
+            relax()
+        else:
+            leave_core()
+    return 0
+
+
+@device
+def _time_without_core(state, words):
+    """Nanoseconds for which this thread has had no core, since a time that is always the same."""
+    now = nanoseconds(CLOCK_MONOTONIC, state, words)
+    return now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, words)
+
+
+def serve(state, number, words):
+    """What helper ``number``, of 1 or more, does until it should return; two ``words`` are for times."""
+    looks, phase = 0, load(state, PHASE)
+    without_core = _time_without_core(state, words)
+    while load(state, STOPPED) == 0:
+        if load(state, PHASE) != phase:
+            looks, phase = 0, load(state, PHASE)
+        begun = cycles()
+        if not _run_one(state, number % max(state[N_WORKERS], 1), phase, looks):
+            looks += 1
+            relax()
+        if cycles() - begun > LONG:
+            before, without_core = without_core, _time_without_core(state, words)
+            if without_core - before > LOST:
+                sleep(AWAY)
+                without_core = _time_without_core(state, words)
+        if looks > LOOKS_BEFORE_SLEEP:
+            fetch_add(state, SLEEPING, 1)
+            futex(state, FUTEX_WAIT, phase & 0xFFFFFFFF)
+            fetch_add(state, SLEEPING, -1)
+            looks, without_core = 0, _time_without_core(state, words)
+    return 0
+
+
+def stop(state):
+    """Let the helpers return."""
+    store(state, STOPPED, 1)
+    fetch_add(state, PHASE, 1)
+    futex(state, FUTEX_WAKE, 1 << 20)
+    return 0
+
+
+@memoize
+def _compiled(function):
+    return threads.compiled(function, f"{__name__}.{function.__qualname__}").function
+
+
+class Helpers:
+    """Helpers for calls with ``size`` workers at most; they start when a call needs them.
+
+    ``state`` (words,) int64 is the barrier of a call as well.
+    """
+
+    def __init__(self, size):
+        self.size, self.started, self.threads, self.process = size, 0, [], os.getpid()
+        self.times = FIBERS + size * FIBER
+        words = np.zeros(self.times + size * TIMES + 8, np.int64)
+        skipped = -words.ctypes.data % 64 // 8
+        self.state = words[skipped : len(words) - 8 + skipped]
+        self.stacks = mmap.mmap(-1, size * STACK_SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.state[STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
+        for position in range(size):
+            ctypes.CDLL(None).mprotect(ctypes.c_void_p(first + position * STACK_SIZE), PAGE, 0)
+        atexit.register(self.stop)
+
+    def lead(self, n_workers, function, memory, patience):
+        """Run a function as workers."""
+        if n_workers > self.size:
+            raise DeviceError(f"{n_workers} workers are too many, {self.size} are possible")
+        if self.started < n_workers - 1:
+            first, self.started = self.started + 1, n_workers - 1
+            self._start(self._start_all, first)
+        _compiled(lead)(self.state, n_workers, function, memory, patience)
+
+    def _start_all(self, first):
+        """Be the helper ``first``; start the later ones before that, for which nobody has to wait."""
+        for number in range(first + 1, self.started + 1):
+            self._start(self._serve, number)
+        self._serve(first)
+
+    def _serve(self, number):
+        _compiled(serve)(self.state, number, self.times + number * TIMES)
+
+    def _start(self, function, number):
+        thread = Thread(target=function, args=(number,), name=f"edgewise-helper-{number}", daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def stop(self):
+        """Let the helpers return, and wait until they have."""
+        if self.process == os.getpid():
+            _compiled(stop)(self.state)
+            for thread in self.threads:
+                thread.join()
+
+
+@memoize
+def of_process() -> Helpers:
+    """The helpers of this process."""
+    return Helpers(threads.greatest())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=of_process.cache_clear)  # the threads stay with the parent
