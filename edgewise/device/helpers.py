@@ -29,8 +29,10 @@ from edgewise.device.target import device, overload_on_cpu
 from edgewise.errors import DeviceError
 
 #: Words of the state, in cache lines of their own.  PHASE counts barriers and calls, and helpers sleep on it.
-#: ARRIVED are the workers at the barrier, DONE those that have ended, SLEEPING the helpers that sleep.
-PHASE, ARRIVED, DONE, SLEEPING = 0, 16, 32, 48
+#: ARRIVED are the workers at the barrier, DONE those that have ended.  Of all HELPERS some sleep until they are
+#: woken (SLEEPING), and some stay AWAY.
+PHASE, ARRIVED, DONE = 0, 16, 32
+HELPERS, SLEEPING, AWAY = 48, 49, 50
 #: Words that a call sets: its number of workers, the phase before it, the function and memory of its workers,
 #: after how many looks a thread takes the worker of another one, and whether a worker has failed.
 N_WORKERS, BEFORE, CALLED, WITH, PATIENCE, FAILED = range(64, 70)
@@ -47,12 +49,16 @@ STACK_SIZE, PAGE = 1 << 19, mmap.PAGESIZE
 #: Looks, of 20 to 40 ns each, before a thread takes the worker of another one, in calls with barriers; and
 #: how many looks at its own worker a thread makes for each at those of others.
 PATIENT, LOOKS_AT_OWN = 100, 16
-#: Looks before a helper sleeps, and before the caller yields its core at each look.
-LOOKS_BEFORE_SLEEP, LOOKS_BEFORE_YIELD = 3000, 400
+#: Looks before a helper sleeps, about a millisecond; fewer where other programs have taken its core.
+LOOKS_BEFORE_SLEEP, FEW_LOOKS = 30_000, 3000
+#: Looks before the caller yields its core at each look.
+LOOKS_BEFORE_YIELD = 400
 #: Cycles of one look, with the run of a worker, after which a helper asks whether it had no core meanwhile.
 LONG = 1_000_000
-#: Nanoseconds without a core for which a helper stays away, and for how many microseconds it does.
-LOST, AWAY = 300_000, 10_000
+#: Nanoseconds without a core after which a helper stays away.
+LOST = 1_000_000
+#: Nanoseconds for which it does: twice as long when it loses its core again soon.
+SHORTEST, LONGEST = 10_000_000, 160_000_000
 
 #: The system call, and its operations for threads of one process.
 FUTEX, FUTEX_WAIT, FUTEX_WAKE = 202, 128, 129
@@ -131,10 +137,18 @@ def meet(state, n_workers, worker_id):
 
 
 @device
+def _missing(state, n_workers):
+    """How many helpers that a call could use sleep, or stay away."""
+    return n_workers - 1 - (load(state, HELPERS) - load(state, SLEEPING) - load(state, AWAY))
+
+
+@device
 def _begin_phase(state, n_workers):
     fetch_add(state, PHASE, 1)
     if load(state, SLEEPING) > 0:
-        futex(state, FUTEX_WAKE, n_workers - 1)
+        missing = _missing(state, n_workers)
+        if missing > 0:
+            futex(state, FUTEX_WAKE, missing)
 
 
 @device
@@ -166,9 +180,9 @@ def _run_one(state, own, phase, looks):
     """Run the worker ``own``, or after enough looks another one; return whether there was one to run."""
     if _run(state, own, phase):
         return True
-    if looks < load(state, PATIENCE) or looks % LOOKS_AT_OWN != 0:
-        return False
     n_workers = load(state, N_WORKERS)
+    if looks % LOOKS_AT_OWN != 0 or (looks < state[PATIENCE] and _missing(state, n_workers) <= 0):
+        return False
     if load(state, DONE) < n_workers:
         for step in range(1, n_workers):
             if _run(state, (own + step) % n_workers, phase):
@@ -200,16 +214,17 @@ def lead(state, n_workers, function, memory, patience):
 
 
 @device
-def _time_without_core(state, words):
-    """Nanoseconds for which this thread has had no core, since a time that is always the same."""
+def _clocks(state, words):
+    """The time, and for how long of it this thread has had no core, both since times that stay the same."""
     now = nanoseconds(CLOCK_MONOTONIC, state, words)
-    return now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, words)
+    return now, now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, words)
 
 
 def serve(state, number, words):
     """What helper ``number``, of 1 or more, does until it should return; two ``words`` are for times."""
-    looks, phase = 0, load(state, PHASE)
-    without_core = _time_without_core(state, words)
+    fetch_add(state, HELPERS, 1)
+    looks, phase, pause = 0, load(state, PHASE), SHORTEST
+    returned, without_core = _clocks(state, words)
     while load(state, STOPPED) == 0:
         if load(state, PHASE) != phase:
             looks, phase = 0, load(state, PHASE)
@@ -218,15 +233,20 @@ def serve(state, number, words):
             looks += 1
             relax()
         if cycles() - begun > LONG:
-            before, without_core = without_core, _time_without_core(state, words)
+            before = without_core
+            now, without_core = _clocks(state, words)
             if without_core - before > LOST:
-                sleep(AWAY)
-                without_core = _time_without_core(state, words)
-        if looks > LOOKS_BEFORE_SLEEP:
+                pause = min(2 * pause, LONGEST) if now - returned < 2 * pause else SHORTEST
+                fetch_add(state, AWAY, 1)
+                sleep(pause // 1000)
+                fetch_add(state, AWAY, -1)
+                returned, without_core = _clocks(state, words)
+        if looks > (LOOKS_BEFORE_SLEEP if pause == SHORTEST else FEW_LOOKS):
             fetch_add(state, SLEEPING, 1)
             futex(state, FUTEX_WAIT, phase & 0xFFFFFFFF)
             fetch_add(state, SLEEPING, -1)
-            looks, without_core = 0, _time_without_core(state, words)
+            now, without_core = _clocks(state, words)
+            looks, pause = 0, pause if now - returned < 2 * pause else SHORTEST
     return 0
 
 
