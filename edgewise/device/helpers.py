@@ -15,6 +15,7 @@ import atexit
 import ctypes
 import mmap
 import os
+from contextlib import suppress
 from functools import cache as memoize
 from threading import Thread
 
@@ -29,8 +30,8 @@ from edgewise.device.target import device, overload_on_cpu
 from edgewise.errors import DeviceError
 
 #: Words of the state, in cache lines of their own.  PHASE counts barriers and calls, and helpers sleep on it.
-#: ARRIVED are the workers at the barrier, DONE those that have ended.  Of all HELPERS some sleep until they are
-#: woken (SLEEPING), and some stay AWAY.
+#: ARRIVED are the workers at the barrier, DONE those that have ended.  Of all HELPERS some sleep until others
+#: wake them (SLEEPING), and some stay AWAY.
 PHASE, ARRIVED, DONE = 0, 16, 32
 HELPERS, SLEEPING, AWAY = 48, 49, 50
 #: Words that a call sets: its number of workers, the phase before it, the function and memory of its workers,
@@ -38,8 +39,11 @@ HELPERS, SLEEPING, AWAY = 48, 49, 50
 N_WORKERS, BEFORE, CALLED, WITH, PATIENCE, FAILED = range(64, 70)
 #: The address of the stacks, and whether helpers should return.
 STACKS, STOPPED = 70, 71
-#: The words before the fibers, and of a fiber; then each helper has two words for times.
-FIBERS, FIBER, TIMES = 80, 16, 8
+#: The words before the fibers, and those of a fiber.
+FIBERS, FIBER = 80, 16
+#: The words of a helper, after the fibers: a time of the system (seconds, nanoseconds), when it came back and
+#: for how long it had had no core by then, and for how long it stays away.
+TIME, CAME_BACK, WITHOUT_CORE, PAUSE, HELPER = 0, 2, 3, 4, 16
 #: Values of a fiber's STATUS, which is below PHASE if the fiber can be run: the phase whose end it waits for,
 #: or one of these.
 RUNNING, FINISHED = 1 << 62, (1 << 62) + 1
@@ -62,20 +66,20 @@ SHORTEST, LONGEST = 10_000_000, 160_000_000
 
 #: The system call, and its operations for threads of one process.
 FUTEX, FUTEX_WAIT, FUTEX_WAKE = 202, 128, 129
+SECOND, LOWER_HALF = 1_000_000_000, 0xFFFFFFFF
 #: The system's clocks: one that runs always, and one of the time for which a thread has had a core.
 CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = 1, 3
 
 
-def futex(state, operation, value):
-    """Sleep while the lower half of ``state[PHASE]`` is ``value``, or wake so many threads that sleep."""
+def futex(state, word, operation, value, timeout):
+    """Sleep while the lower half of ``state[word]`` is ``value``, or wake so many threads that sleep.
+
+    A time to sleep at most is in the words from ``timeout`` on, unless that is 0.
+    """
 
 
-def sleep(microseconds):
-    """Sleep for a time."""
-
-
-def nanoseconds(clock, state, words):
-    """The time of a clock, which is read into two words."""
+def nanoseconds(clock, state, time):
+    """The time of a clock of the system, which is read into two words."""
 
 
 def _register():
@@ -94,25 +98,21 @@ def _register():
         return types.int64(array, types.int64), emit
 
     system_call = external("syscall", types.int64(*[types.int64] * 7))
-    usleep = external("usleep", types.int32(types.uint32))
     clock_gettime = external("clock_gettime", types.int32(types.int32, types.int64))
 
     @overload_on_cpu(futex)
-    def futex_on_cpu(state, operation, value):
-        def call(state, operation, value):
-            system_call(FUTEX, address(state, PHASE), operation, value, 0, 0, 0)
+    def futex_on_cpu(state, word, operation, value, timeout):
+        def call(state, word, operation, value, timeout):
+            at_most = address(state, timeout) if timeout else 0
+            system_call(FUTEX, address(state, word), operation, value, at_most, 0, 0)
 
         return call
 
-    @overload_on_cpu(sleep)
-    def sleep_on_cpu(microseconds):
-        return lambda microseconds: usleep(np.uint32(microseconds))
-
     @overload_on_cpu(nanoseconds)
-    def nanoseconds_on_cpu(clock, state, words):
-        def read(clock, state, words):
-            clock_gettime(np.int32(clock), address(state, words))
-            return state[words] * 1_000_000_000 + state[words + 1]
+    def nanoseconds_on_cpu(clock, state, time):
+        def read(clock, state, time):
+            clock_gettime(np.int32(clock), address(state, time))
+            return state[time] * SECOND + state[time + 1]
 
         return read
 
@@ -148,7 +148,7 @@ def _begin_phase(state, n_workers):
     if load(state, SLEEPING) > 0:
         missing = _missing(state, n_workers)
         if missing > 0:
-            futex(state, FUTEX_WAKE, missing)
+            futex(state, PHASE, FUTEX_WAKE, missing, 0)
 
 
 @device
@@ -190,8 +190,36 @@ def _run_one(state, own, phase, looks):
     return False
 
 
-def lead(state, n_workers, function, memory, patience):
-    """Run a function as workers 0 to ``n_workers - 1``, with the helpers that come."""
+def work(state, number, own, n_workers, function, memory, patience):
+    """Run workers: as the caller, number 0, until all have ended, or as a helper until it should stop.
+
+    The words of a helper begin at ``own``.  The arguments after that are the caller's.
+    """
+    if number == 0:
+        _begin_call(state, n_workers, function, memory, patience)
+    else:
+        fetch_add(state, HELPERS, 1)
+        _come_back(state, own)
+        state[own + PAUSE] = SHORTEST
+    looks, phase = 0, load(state, PHASE)
+    while load(state, DONE) < n_workers if number == 0 else load(state, STOPPED) == 0:
+        if load(state, PHASE) != phase:
+            looks, phase = 0, load(state, PHASE)
+        begun = cycles()
+        if not _run_one(state, number % max(load(state, N_WORKERS), 1), phase, looks):
+            looks += 1
+            relax()
+        if number > 0:
+            if cycles() - begun > LONG:
+                _stay_away_if_lost(state, own)
+            looks = _sleep_if_idle(state, own, phase, looks)
+        elif looks > LOOKS_BEFORE_YIELD:
+            leave_core()
+    return 0
+
+
+@device
+def _begin_call(state, n_workers, function, memory, patience):
     phase = load(state, PHASE)
     state[N_WORKERS], state[BEFORE], state[PATIENCE] = n_workers, phase, patience
     state[CALLED], state[WITH] = function, memory
@@ -199,68 +227,52 @@ def lead(state, n_workers, function, memory, patience):
     for worker_id in range(n_workers):
         store(state, FIBERS + worker_id * FIBER + STATUS, phase)
     _begin_phase(state, n_workers)
-    looks = 0
-    while load(state, DONE) < n_workers:
-        if load(state, PHASE) != phase:
-            looks, phase = 0, load(state, PHASE)
-        if _run_one(state, 0, phase, looks):
-            continue
-        looks += 1
-        if looks < LOOKS_BEFORE_YIELD:
-            relax()
-        else:
-            leave_core()
-    return 0
 
 
 @device
-def _clocks(state, words):
-    """The time, and for how long of it this thread has had no core, both since times that stay the same."""
-    now = nanoseconds(CLOCK_MONOTONIC, state, words)
-    return now, now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, words)
+def _come_back(state, own):
+    """Note the time, and for how long of it this thread has had no core; both begin at some time."""
+    now = nanoseconds(CLOCK_MONOTONIC, state, own + TIME)
+    state[own + CAME_BACK] = now
+    state[own + WITHOUT_CORE] = now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME)
 
 
-def serve(state, number, words):
-    """What helper ``number``, of 1 or more, does until it should return; two ``words`` are for times."""
-    fetch_add(state, HELPERS, 1)
-    looks, phase, pause = 0, load(state, PHASE), SHORTEST
-    returned, without_core = _clocks(state, words)
-    while load(state, STOPPED) == 0:
-        if load(state, PHASE) != phase:
-            looks, phase = 0, load(state, PHASE)
-        begun = cycles()
-        if not _run_one(state, number % max(state[N_WORKERS], 1), phase, looks):
-            looks += 1
-            relax()
-        if cycles() - begun > LONG:
-            before = without_core
-            now, without_core = _clocks(state, words)
-            if without_core - before > LOST:
-                pause = min(2 * pause, LONGEST) if now - returned < 2 * pause else SHORTEST
-                fetch_add(state, AWAY, 1)
-                sleep(pause // 1000)
-                fetch_add(state, AWAY, -1)
-                returned, without_core = _clocks(state, words)
-        if looks > (LOOKS_BEFORE_SLEEP if pause == SHORTEST else FEW_LOOKS):
-            fetch_add(state, SLEEPING, 1)
-            futex(state, FUTEX_WAIT, phase & 0xFFFFFFFF)
-            fetch_add(state, SLEEPING, -1)
-            now, without_core = _clocks(state, words)
-            looks, pause = 0, pause if now - returned < 2 * pause else SHORTEST
-    return 0
+@device
+def _stay_away_if_lost(state, own):
+    """Stay away if another program has used the core, and twice as long if that was so a short time ago."""
+    came_back, without_core, pause = state[own + CAME_BACK], state[own + WITHOUT_CORE], state[own + PAUSE]
+    now = nanoseconds(CLOCK_MONOTONIC, state, own + TIME)
+    if now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME) - without_core < LOST:
+        return
+    pause = min(2 * pause, LONGEST) if now - came_back < 2 * pause else SHORTEST
+    state[own + TIME], state[own + TIME + 1], state[own + PAUSE] = 0, pause, pause
+    fetch_add(state, AWAY, 1)
+    futex(state, STOPPED, FUTEX_WAIT, 0, own + TIME)
+    fetch_add(state, AWAY, -1)
+    _come_back(state, own)
 
 
-def stop(state):
-    """Let the helpers return."""
-    store(state, STOPPED, 1)
-    fetch_add(state, PHASE, 1)
-    futex(state, FUTEX_WAKE, 1 << 20)
+@device
+def _sleep_if_idle(state, own, phase, looks):
+    """Sleep until the next phase after enough looks; return the number of looks since then."""
+    pause = state[own + PAUSE]
+    if looks <= (LOOKS_BEFORE_SLEEP if pause == SHORTEST else FEW_LOOKS):
+        return looks
+    came_back = state[own + CAME_BACK]
+    fetch_add(state, SLEEPING, 1)
+    futex(state, PHASE, FUTEX_WAIT, phase & LOWER_HALF, 0)
+    fetch_add(state, SLEEPING, -1)
+    _come_back(state, own)
+    if state[own + CAME_BACK] - came_back < 2 * pause:
+        state[own + CAME_BACK] = came_back
+    else:
+        state[own + PAUSE] = SHORTEST
     return 0
 
 
 @memoize
-def _compiled(function):
-    return threads.compiled(function, f"{__name__}.{function.__qualname__}").function
+def _compiled_work():
+    return threads.compiled(work, f"{__name__}.work").function
 
 
 class Helpers:
@@ -271,14 +283,15 @@ class Helpers:
 
     def __init__(self, size):
         self.size, self.started, self.threads, self.process = size, 0, [], os.getpid()
-        self.times = FIBERS + size * FIBER
-        words = np.zeros(self.times + size * TIMES + 8, np.int64)
+        self.own = FIBERS + size * FIBER
+        words = np.zeros(self.own + size * HELPER + 8, np.int64)
         skipped = -words.ctypes.data % 64 // 8
         self.state = words[skipped : len(words) - 8 + skipped]
         self.stacks = mmap.mmap(-1, size * STACK_SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.state[STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
+        self.library = ctypes.CDLL(None)
         for position in range(size):
-            ctypes.CDLL(None).mprotect(ctypes.c_void_p(first + position * STACK_SIZE), PAGE, 0)
+            self.library.mprotect(ctypes.c_void_p(first + position * STACK_SIZE), PAGE, 0)
         atexit.register(self.stop)
 
     def lead(self, n_workers, function, memory, patience):
@@ -288,28 +301,34 @@ class Helpers:
         if self.started < n_workers - 1:
             first, self.started = self.started + 1, n_workers - 1
             self._start(self._start_all, first)
-        _compiled(lead)(self.state, n_workers, function, memory, patience)
+        _compiled_work()(self.state, 0, 0, n_workers, function, memory, patience)
 
     def _start_all(self, first):
-        """Be the helper ``first``; start the later ones before that, for which nobody has to wait."""
+        """Be helper ``first``, and start the later ones before: the caller waits until one has started."""
         for number in range(first + 1, self.started + 1):
             self._start(self._serve, number)
         self._serve(first)
 
     def _serve(self, number):
-        _compiled(serve)(self.state, number, self.times + number * TIMES)
+        _compiled_work()(self.state, number, self.own + number * HELPER, 0, 0, 0, 0)
 
     def _start(self, function, number):
         thread = Thread(target=function, args=(number,), name=f"edgewise-helper-{number}", daemon=True)
-        self.threads.append(thread)
-        thread.start()
+        with suppress(RuntimeError):  # no further thread is possible, so the others do its work
+            thread.start()
+            self.threads.append(thread)
 
     def stop(self):
         """Let the helpers return, and wait until they have."""
-        if self.process == os.getpid():
-            _compiled(stop)(self.state)
-            for thread in self.threads:
-                thread.join()
+        if self.process != os.getpid():
+            return
+        self.state[STOPPED] = 1
+        self.state[PHASE] += 1
+        for word in PHASE, STOPPED:
+            address = ctypes.c_void_p(self.state[word:].ctypes.data)
+            self.library.syscall(FUTEX, address, FUTEX_WAKE, self.size)
+        for thread in self.threads:
+            thread.join()
 
 
 @memoize

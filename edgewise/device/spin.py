@@ -1,4 +1,4 @@
-"""What a thread does that waits for another: ``relax``, ``back_off``, ``leave_core``, and count ``cycles``."""
+"""What a thread does that waits for another: ``relax``, ``back_off``, ``leave_core``; and its ``cycles``."""
 
 import platform
 import sys
