@@ -451,6 +451,36 @@ def scaling_ratios():
     return table(["call", "graphs", "geometric mean", "least", "largest"], body)
 
 
+#: Settings of ``busy.py`` in the order of their table, in words.
+UNREST = {
+    "alone": "alone",
+    "busy": "beside 8 busy processes",
+    "together": "four processes at once",
+    "limit": "container of 4 cores",
+    "fewer": "4 threads",
+}
+
+
+@declared("busy")
+def busy():
+    """Milliseconds of calls in all settings, and a chart of their ratios beside those of the state before."""
+    body, panels = [], []
+    for graph, found in groups(rows_of("busy-cpu-16"), "graph"):
+        panels.append(Panel(graph, "time of a call over that alone", {}, "log", 1))
+        for call, mine in groups(found, "call"):
+            now, cells = by(mine, "setting"), []
+            before = by(rows_of("busy-cpu-16-before", graph=graph, call=call), "setting")
+            for setting in UNREST:
+                old = f" ({before[setting]['ms']['median']:.3g})" if setting in before else ""
+                cells.append(f"{now[setting]['ms']['median']:.3g}{old}")
+            body.append([graph, call, *cells])
+            for setting in ("busy", "together"):
+                ratios = {"now": now[setting]["ratio"], "before": before[setting]["ratio"]}
+                panels[-1].rows[f"{call}, {setting}"] = ratios
+    chart = dots("busy-cpu-16", "Calls beside busy processes, and four processes at once", panels)
+    return table(["graph", "call", *UNREST.values()], body) + "\n\n" + chart
+
+
 @declared("first-use")
 def first_use():
     """Seconds of each command with an empty cache of kernels and with a full one."""

@@ -118,8 +118,9 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
-@pytest.mark.parametrize("script", [POOL, ONE], ids=["pool", "error"])
-@pytest.mark.parametrize("public", ["", "1"], ids=["helpers", "python threads"])
+@pytest.mark.parametrize(
+    ("script", "public"), [(POOL, ""), (ONE, ""), (ONE, "1")], ids=["pool", "error", "python threads"]
+)
 def test_children_compute(script, public):
     run(script, public)
 
