@@ -10,6 +10,7 @@ Most tables have a row for each row of a result, and columns that are formats of
 import re
 import string
 import sys
+from dataclasses import replace
 from functools import cache, partial
 from statistics import geometric_mean
 
@@ -600,34 +601,53 @@ def tables_of(name):
 
 
 def published(*names):
-    """All tables of a preset, and the first picture of each, from the results of its runs."""
-    lines = []
+    """All tables of a preset, and the first picture of each, from the results of its runs.
+
+    Tables of one title, which are of different graphs, become one.
+    """
+    lines, late, parts = [], [], {}
     for name in names:
         found = results(name)
         here = found["machine"]
         gpus = [gpu["name"] for gpu in here["gpus"]] if "gpus" in here else [here["gpu"]]
         where = ", ".join([f"{here['cores']} cores", *gpus])
+        late += found.get("left_out", [])
         for number, one in enumerate(tables_of(name)):
-            lines += [
-                f"### {one.title}",
-                f"{one.source}; {where}; medians of {found['runs']} runs.",
-                one.markdown(),
-            ]
-            lines += ["\n".join(f"* published: {words}" for words in one.published)] if one.published else []
-            for figure in one.figures[:1]:
-                picture = f"published-{name}-{number}.svg"
-                (PICTURES / picture).write_text(experiment_as_svg(figure))
-                lines.append(f"![{figure.title}](pictures/{picture})")
+            how = f"{one.source}; {where}; medians of {found['runs']} runs."
+            parts.setdefault((one.title, how), []).append((f"published-{name}-{number}.svg", one))
+    for (title, how), found in parts.items():
+        one = joined([one for _, one in found])
+        lines += [f"### {title}", how, one.markdown()]
+        lines += ["\n".join(f"* published: {words}" for words in one.published)] if one.published else []
+        for figure in one.figures[:1]:
+            (PICTURES / found[0][0]).write_text(experiment_as_svg(figure))
+            lines.append(f"![{figure.title}](pictures/{found[0][0]})")
+    if late:
+        lines.append(f"Left out for lack of time: {'; '.join(dict.fromkeys(late))}.")
     return "\n\n".join(lines)
+
+
+def joined(parts):
+    """One table of several of the same experiment, with the curves of all in its pictures."""
+    first, *others = parts
+    for other in others:
+        figures = [
+            replace(mine, series=mine.series | its.series) for mine, its in zip(first.figures, other.figures)
+        ]
+        first = replace(first, rows=first.rows + other.rows, figures=figures)
+    return first
 
 
 #: The results of each preset, on the page of tables.
 PUBLISHED = {
     "hellas-2018": ["hellas-2018"],
     "baltzakis": ["baltzakis"],
+    "harish": ["harish", "harish-all-pairs"],
+    "cs406": ["cs406-amazon", *(f"cs406-dblp-{part}" for part in ("gpu", "static", "queue"))],
     "ecl-mst": ["ecl-mst"],
     "manoochehri-2017": [
-        f"manoochehri-2017-{part}" for part in ("forests", "denser", "protocols", "retries")
+        f"manoochehri-2017-{part}"
+        for part in ("forests", "denser", "sparser", "protocols", "retries", "partitions")
     ],
 }
 TABLES.update({f"published-{preset}": partial(published, *names) for preset, names in PUBLISHED.items()})
