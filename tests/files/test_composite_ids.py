@@ -3,7 +3,6 @@
 import decimal
 import json
 
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -61,7 +60,11 @@ def test_several_columns_make_the_ids(tmp_path, suffix):
     assert ew.read(path, source="id_l", target="id_r").ids.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("make", [dict, pa.table, pl.DataFrame])
+def of_polars(columns):
+    return pytest.importorskip("polars", reason="polars is not installed").DataFrame(columns)
+
+
+@pytest.mark.parametrize("make", [dict, pa.table, of_polars])
 def test_several_columns_of_a_frame(make):
     graph = ew.Graph.from_frame(make(LINKED), **GIVEN, weight="score")
     assert graph.ids.tolist() == IDS and graph.weights.tolist() == [0.9, 0.9]

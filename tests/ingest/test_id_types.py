@@ -6,7 +6,6 @@ import uuid
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -271,7 +270,13 @@ def test_numpys_times():
         ew.Graph.from_edges(np.array([1, "NaT"], "M8[D]"), np.array([1, 2], "M8[D]"))
 
 
-def test_integers_of_128_bits():
+@pytest.fixture
+def pl():
+    """The module of polars, if it is installed."""
+    return pytest.importorskip("polars", reason="polars is not installed")
+
+
+def test_integers_of_128_bits(pl):
     for name in "Int128", "UInt128":
         column = pl.Series([2**62, 5, 2**62], dtype=getattr(pl, name))
         frame = pl.DataFrame({"source": column, "target": column.reverse()})
@@ -300,9 +305,13 @@ def test_tables_without_rows(kind):
     table = pa.table({"a": pa.array([], kind), "b": pa.array([], kind)})
     for graph in ew.Graph.from_frame(table), ew.Graph.from_edges(*table.columns):
         assert (graph.n_vertices, ew.connected_components(graph).count) == (0, 0)
-    for empty in pd.DataFrame({"a": [], "b": []}), pl.DataFrame({"a": [], "b": []}), {"a": [], "b": []}:
+    for empty in pd.DataFrame({"a": [], "b": []}), {"a": [], "b": []}:
         assert ew.Graph.from_frame(empty).n_vertices == 0
     assert ew.Graph.from_edges(np.array([], bool), np.array([], complex)).n_vertices == 0
+
+
+def test_frames_of_polars_without_rows(pl):
+    assert ew.Graph.from_frame(pl.DataFrame({"a": [], "b": []})).n_vertices == 0
 
 
 REFUSED = {
