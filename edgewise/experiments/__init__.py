@@ -182,7 +182,8 @@ def run(
     with arrays.on(watch.device):
         tables = [make(watch) for name, make in experiments.items() if not only or name in only]
     tables = [table for table in tables if table.rows or not watch.left_out]
-    return Report(preset, size, team.names, runs, watch.made, tables, watch.left_out)
+    unread = [Path(file).name for name, file in named.items() if name not in watch.made]
+    return Report(preset, size, team.names, runs, watch.made, tables, watch.left_out, unread)
 
 
 def _graph_of(file, preset):

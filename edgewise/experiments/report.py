@@ -70,8 +70,8 @@ class Table:
 class Report:
     """All measurements of a preset.
 
-    ``graphs`` are the vertices and edges of each graph, by name, and ``left_out`` is what was not begun for
-    lack of time.
+    ``graphs`` are the vertices and edges of each graph, by name, ``left_out`` is what was not begun for
+    lack of time, and ``unread`` are files that were given and not read.
     """
 
     preset: str
@@ -81,6 +81,7 @@ class Report:
     graphs: dict[str, dict[str, int]]
     tables: list[Table]
     left_out: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
     def text(self):
         """All tables."""
@@ -89,8 +90,9 @@ class Report:
     @property
     def note(self):
         """What has to be known before a time is read; empty if all is of the published sizes."""
-        late = ", ".join(dict.fromkeys(self.left_out))
-        return " ".join(filter(None, [NOTES.get(self.size), late and f"Left out for lack of time: {late}."]))
+        missing = {"Left out for lack of time": self.left_out, "Given, but not read": self.unread}
+        late = (f"{words}: {', '.join(dict.fromkeys(names))}." for words, names in missing.items() if names)
+        return " ".join(filter(None, [NOTES.get(self.size), *late]))
 
     def as_dict(self):
         """Everything, for JSON."""

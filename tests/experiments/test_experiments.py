@@ -51,9 +51,10 @@ def ecl():
 def test_a_file_takes_the_place_of_the_stand_in_of_its_name(tmp_path):
     file = tmp_path / "kmer_A2a.mtx"
     ew.write(ew.generate.grid(7), file)
-    only = {"without": ["rgg_n_2_24_s0", "Queen_4147"], "files": [file]}
+    only = {"without": ["rgg_n_2_24_s0", "Queen_4147"], "files": [file, tmp_path / "Queen_4147.mtx"]}
     report = experiments.run("baltzakis", size="tiny", devices="cpu:0", runs=1, **only)
     assert report.graphs == {"kmer_A2a": {"vertices": 49, "edges": 84}}
+    assert report.note.endswith("Given, but not read: Queen_4147.mtx.")
 
 
 def test_a_file_is_the_graph_whose_whole_name_it_begins_with():
