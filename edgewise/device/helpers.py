@@ -48,7 +48,7 @@ TIME, CAME_BACK, WITHOUT_CORE, PAUSE, HELPER = 0, 2, 3, 4, 16
 #: or one of these.
 RUNNING, FINISHED = 1 << 62, (1 << 62) + 1
 #: Bytes of a stack, whose first page cannot be used.
-STACK_SIZE, PAGE = 1 << 19, mmap.PAGESIZE
+STACK_SIZE, PAGE = 1 << 20, mmap.PAGESIZE
 
 #: Looks, of 20 to 40 ns each, before a thread takes the worker of another one, in calls with barriers; and
 #: how many looks at its own worker a thread makes for each at those of others.
@@ -206,7 +206,7 @@ def work(state, number, own, n_workers, function, memory, patience):
         if load(state, PHASE) != phase:
             looks, phase = 0, load(state, PHASE)
         begun = cycles()
-        if not _run_one(state, number % max(load(state, N_WORKERS), 1), phase, looks):
+        if not _run_one(state, _preferred(state, number), phase, looks):
             looks += 1
             relax()
         if number > 0:
@@ -216,6 +216,13 @@ def work(state, number, own, n_workers, function, memory, patience):
         elif looks > LOOKS_BEFORE_YIELD:
             leave_core()
     return 0
+
+
+@device
+def _preferred(state, number):
+    """The worker of a thread: that of its number, and for a helper never that of the caller."""
+    n_workers = load(state, N_WORKERS)
+    return 1 + (number - 1) % (n_workers - 1) if number > 0 and n_workers > 1 else number
 
 
 @device
@@ -299,21 +306,22 @@ class Helpers:
         if n_workers > self.size:
             raise DeviceError(f"{n_workers} workers are too many, {self.size} are possible")
         if self.started < n_workers - 1:
-            first, self.started = self.started + 1, n_workers - 1
-            self._start(self._start_all, first)
+            numbers = range(self.started + 1, n_workers)
+            self.started = n_workers - 1
+            self._start(self._start_all, numbers)
         _compiled_work()(self.state, 0, 0, n_workers, function, memory, patience)
 
-    def _start_all(self, first):
-        """Be helper ``first``, and start the later ones before: the caller waits until one has started."""
-        for number in range(first + 1, self.started + 1):
+    def _start_all(self, numbers):
+        """Be the first of some helpers, and start the others before: the caller waits for one to start."""
+        for number in numbers[1:]:
             self._start(self._serve, number)
-        self._serve(first)
+        self._serve(numbers[0])
 
     def _serve(self, number):
         _compiled_work()(self.state, number, self.own + number * HELPER, 0, 0, 0, 0)
 
-    def _start(self, function, number):
-        thread = Thread(target=function, args=(number,), name=f"edgewise-helper-{number}", daemon=True)
+    def _start(self, function, argument):
+        thread = Thread(target=function, args=(argument,), name="edgewise-helper", daemon=True)
         with suppress(RuntimeError):  # no further thread is possible, so the others do its work
             thread.start()
             self.threads.append(thread)
