@@ -11,23 +11,15 @@ microseconds.  A helper that finds no work soon sleeps, and one that has lost it
 stays away for some milliseconds.
 """
 
-import atexit
-import ctypes
 import mmap
-import os
-from contextlib import suppress
-from functools import cache as memoize
-from threading import Thread
 
 import numpy as np
 
-from edgewise.device import threads
 from edgewise.device.atomics import cas, fetch_add, load, store
 from edgewise.device.fibers import ENDED, FUNCTION, ID, MEMORY, STATUS, WAITS, park, resume, start
 from edgewise.device.first_use import on_cpu_compiler
 from edgewise.device.spin import cycles, leave_core, relax
 from edgewise.device.target import device, overload_on_cpu
-from edgewise.errors import DeviceError
 
 #: Words of the state, in cache lines of their own.  PHASE counts barriers and calls, and helpers sleep on it.
 #: ARRIVED are the workers at the barrier, DONE those that have ended.  Of all HELPERS some sleep until others
@@ -87,7 +79,10 @@ def _register():
     from numba import types
     from numba.extending import intrinsic
 
+    from edgewise.device.fibers_on_cpu import overload_switches
     from edgewise.device.numba_internals import element_pointer, external
+
+    overload_switches()
 
     @intrinsic
     def address(_, array, index):
@@ -121,7 +116,7 @@ on_cpu_compiler(_register)
 
 
 @device
-def meet(state, n_workers, worker_id):
+def wait_at_barrier(state, n_workers, worker_id):
     """Wait at a barrier, as a worker; return whether a worker has failed."""
     if load(state, FAILED) != 0:
         return True
@@ -275,75 +270,3 @@ def _sleep_if_idle(state, own, phase, looks):
     else:
         state[own + PAUSE] = SHORTEST
     return 0
-
-
-@memoize
-def _compiled_work():
-    return threads.compiled(work, f"{__name__}.work").function
-
-
-class Helpers:
-    """Helpers for calls with ``size`` workers at most; they start when a call needs them.
-
-    ``state`` (words,) int64 is the barrier of a call as well.
-    """
-
-    def __init__(self, size):
-        self.size, self.started, self.threads, self.process = size, 0, [], os.getpid()
-        self.own = FIBERS + size * FIBER
-        words = np.zeros(self.own + size * HELPER + 8, np.int64)
-        skipped = -words.ctypes.data % 64 // 8
-        self.state = words[skipped : len(words) - 8 + skipped]
-        self.stacks = mmap.mmap(-1, size * STACK_SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self.state[STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
-        self.library = ctypes.CDLL(None)
-        for position in range(size):
-            self.library.mprotect(ctypes.c_void_p(first + position * STACK_SIZE), PAGE, 0)
-        atexit.register(self.stop)
-
-    def lead(self, n_workers, function, memory, patience):
-        """Run a function as workers."""
-        if n_workers > self.size:
-            raise DeviceError(f"{n_workers} workers are too many, {self.size} are possible")
-        if self.started < n_workers - 1:
-            numbers = range(self.started + 1, n_workers)
-            self.started = n_workers - 1
-            self._start(self._start_all, numbers)
-        _compiled_work()(self.state, 0, 0, n_workers, function, memory, patience)
-
-    def _start_all(self, numbers):
-        """Be the first of some helpers, and start the others before: the caller waits for one to start."""
-        for number in numbers[1:]:
-            self._start(self._serve, number)
-        self._serve(numbers[0])
-
-    def _serve(self, number):
-        _compiled_work()(self.state, number, self.own + number * HELPER, 0, 0, 0, 0)
-
-    def _start(self, function, argument):
-        thread = Thread(target=function, args=(argument,), name="edgewise-helper", daemon=True)
-        with suppress(RuntimeError):  # no further thread is possible, so the others do its work
-            thread.start()
-            self.threads.append(thread)
-
-    def stop(self):
-        """Let the helpers return, and wait until they have."""
-        if self.process != os.getpid():
-            return
-        self.state[STOPPED] = 1
-        self.state[PHASE] += 1
-        for word in PHASE, STOPPED:
-            address = ctypes.c_void_p(self.state[word:].ctypes.data)
-            self.library.syscall(FUTEX, address, FUTEX_WAKE, self.size)
-        for thread in self.threads:
-            thread.join()
-
-
-@memoize
-def of_process() -> Helpers:
-    """The helpers of this process."""
-    return Helpers(threads.greatest())
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=of_process.cache_clear)  # the threads stay with the parent

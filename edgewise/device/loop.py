@@ -24,7 +24,7 @@ because four bytes in flight per thread use only a quarter of an H200's memory b
 from functools import partial, update_wrapper
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, call, launch, threads
+from edgewise.device import arrays, launch, threads
 from edgewise.device.shares import next_chunk
 from edgewise.device.target import device, inlined
 
@@ -98,9 +98,9 @@ class each:
         workers = threads.count()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        with call.lock:
+        with threads.lock:
             shares = threads.new_shares(1 if self.ascending else workers)
-            call.run(self.cpu, workers, int(count), chunk, shares, arguments)
+            threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid

@@ -19,7 +19,7 @@ POLL_SECONDS = 0.001
 
 
 @device
-def meet(barrier, n_workers, worker_id):
+def wait_at_barrier(barrier, n_workers, worker_id):
     """Wait at a barrier, as a worker; return whether a worker has failed."""
     phase = load(barrier, PHASE)
     if fetch_add(barrier, 0, 1) == n_workers - 1:

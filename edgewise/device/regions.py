@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, call, fibers, helpers, launch, python_threads, threads
+from edgewise.device import arrays, fibers, helpers, launch, python_threads, threads
 from edgewise.device.atomics import load
 from edgewise.device.target import (
     INTERPRETED,
@@ -84,10 +84,11 @@ def _wait(barrier, n_workers, worker_id):
 
 @overload_on_cpu(_wait)
 def _wait_on_cpu(barrier, n_workers, worker_id):
-    meet = helpers.meet if fibers.are_possible() else python_threads.meet
+    how = helpers if fibers.are_possible() else python_threads
+    wait_at_barrier = how.wait_at_barrier
 
     def wait_for_workers(barrier, n_workers, worker_id):
-        if n_workers > 1 and meet(barrier, n_workers, worker_id):
+        if n_workers > 1 and wait_at_barrier(barrier, n_workers, worker_id):
             raise RuntimeError("another worker of the region has failed")
 
     return wait_for_workers
@@ -174,8 +175,8 @@ class parallel_region:
         n_workers = n_workers()
         if self.shared_words:
             arguments = (np.empty(n_workers * self.shared_words, self.shared_type), *arguments)
-        with call.lock:
-            call.run_with_barriers(self.cpu, n_workers, arguments)
+        with threads.lock:
+            threads.run_with_barriers(self.cpu, n_workers, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid

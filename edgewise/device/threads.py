@@ -1,8 +1,8 @@
 """The number of threads of the CPU, and compiled functions that several of them run at the same time.
 
 Numba compiles the body of a parallel loop by itself, then the loop, two wrappers around it, and the function
-that contains it.  Here threads call any compiled function by its address (:mod:`~edgewise.device.call`).
-Such a function begins like this:
+that contains it.  Here any compiled function is called by its address as several workers, with helpers
+(:mod:`~edgewise.device.helpers`) or on Python threads.  Such a function begins like this:
 
     def region(worker_id, memory, first, second):
         if worker_id < 0:
@@ -12,33 +12,44 @@ Such a function begins like this:
 
 A call with ``worker_id=-1`` stores the arguments at the address ``memory`` and returns the address of a
 function of a worker's id and ``memory``, which reads the other arguments there.  The exception of a worker is
-stored there too.
+stored there too.  The lock admits a signal handler or a finalizer of the same thread at any time, so every
+call has memory of its own.
 """
 
+import atexit
+import ctypes
+import mmap
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache as memoize
 from pathlib import Path
-from threading import local
+from threading import RLock, Thread, local
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import cache
+from edgewise.device import cache, fibers, helpers, python_threads
 from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.shares import STRIDE
 from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
 from edgewise.device.usable_cores import default_threads
-from edgewise.errors import OptionError, argument
+from edgewise.errors import DeviceError, OptionError, argument
 
-__all__ = ["Region", "compiled", "count", "entry", "greatest", "limited", "most", "new_shares", "use"]
+__all__ = ["Region", "compiled", "count", "entry", "greatest", "limited", "lock", "most", "new_shares", "run"]
+__all__ += ["run_with_barriers", "use"]
 
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
 entry: Any = None
+
+#: One call at a time.
+lock = RLock()
+if hasattr(os, "register_at_fork"):
+    # a fork waits for the call of another thread; the child would find the lock taken for ever
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 #: The number of threads that is set for the calls of a thread.
 _set = local()
@@ -142,3 +153,129 @@ def compiled(region, name):
         prepare_cpu_compiler()
         return Region(function, name)
     return Region(internals.with_fast_records(cache.keep(function, name)), name)
+
+
+def run(region, n_workers, *arguments):
+    """Run a compiled function as workers 0 to ``n_workers - 1``; the caller holds the lock.
+
+    The first exception of a worker is raised here.
+    """
+    _run(region, n_workers, None, arguments)
+
+
+def run_with_barriers(region, n_workers, arguments):
+    """Run a compiled function of ``(n_workers, barrier, arguments)`` whose workers meet at barriers.
+
+    They run at the same time, or as if they did.
+    """
+    if fibers.are_possible():
+        barrier, failed = helpers_for(n_workers).state, helpers.FAILED
+    else:
+        barrier, failed = np.zeros(python_threads.BARRIER, np.int64), python_threads.FAILED
+    _run(region, n_workers, barrier[failed:], (n_workers, barrier, arguments))
+
+
+def _run(region, n_workers, flag, arguments):
+    """Run workers; the int32 at the beginning of ``flag`` is set when one has failed."""
+    if INTERPRETED:
+        for worker_id in range(n_workers):
+            region.function(worker_id, 0, *arguments)
+        return
+    internals = cpu_compiler()
+    memory = np.empty(internals.WORDS, np.int64)
+    address = memory.ctypes.data
+    memory[internals.FAILED] = 0
+    memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
+    try:
+        if n_workers == 1:
+            region.function(0, address, *arguments)
+            return
+        if not fibers.are_possible():
+            python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
+            return
+        function = region.function(-1, address, *arguments)
+    except internals.TooManyArguments as error:
+        raise DeviceError(
+            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
+            "pass fewer arrays"
+        ) from error
+    patience = 0 if flag is None else helpers.PATIENT
+    helpers_for(n_workers).lead(n_workers, function, address, patience)
+    if memory[internals.FAILED] > 0:
+        internals.raise_again(memory[internals.EXCEPTION])
+    elif memory[internals.FAILED]:
+        raise DeviceError(f"{region.name}: a worker failed without an exception")
+
+
+@memoize
+def _compiled_work():
+    return compiled(helpers.work, f"{helpers.__name__}.work").function
+
+
+class Helpers:
+    """Helpers for calls with ``size`` workers at most; they start when a call needs them.
+
+    ``state`` (words,) int64 is the barrier of a call as well.
+    """
+
+    def __init__(self, size):
+        self.size, self.started, self.threads, self.process = size, 0, [], os.getpid()
+        self.own = helpers.FIBERS + size * helpers.FIBER
+        words = np.zeros(self.own + size * helpers.HELPER + 8, np.int64)
+        skipped = -words.ctypes.data % 64 // 8
+        self.state = words[skipped : len(words) - 8 + skipped]
+        self.stacks = mmap.mmap(-1, size * helpers.STACK_SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.state[helpers.STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
+        self.library = ctypes.CDLL(None)
+        for position in range(size):
+            self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)
+        atexit.register(self.stop)
+
+    def lead(self, n_workers, function, memory, patience):
+        """Run a function as workers, no more than ``size``."""
+        if self.started < n_workers - 1:
+            numbers = range(self.started + 1, n_workers)
+            self.started = n_workers - 1
+            self._start(self._start_all, numbers)
+        _compiled_work()(self.state, 0, 0, n_workers, function, memory, patience)
+
+    def _start_all(self, numbers):
+        """Be the first of some helpers, and start the others before: the caller waits for one to start."""
+        for number in numbers[1:]:
+            self._start(self._serve, number)
+        self._serve(numbers[0])
+
+    def _serve(self, number):
+        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0, 0, 0, 0)
+
+    def _start(self, function, argument):
+        thread = Thread(target=function, args=(argument,), name="helper", daemon=True)
+        with suppress(RuntimeError):  # no further thread is possible, so the others do its work
+            thread.start()
+            self.threads.append(thread)
+
+    def stop(self):
+        """Let the helpers return, and wait until they have."""
+        if self.process != os.getpid():
+            return
+        self.state[helpers.STOPPED] = 1
+        self.state[helpers.PHASE] += 1
+        for word in helpers.PHASE, helpers.STOPPED:
+            address = ctypes.c_void_p(self.state[word:].ctypes.data)
+            self.library.syscall(helpers.FUTEX, address, helpers.FUTEX_WAKE, self.size)
+        for thread in self.threads:
+            thread.join()
+
+
+def helpers_for(n_workers: int) -> Helpers:
+    """The helpers of this process, for a call with so many workers; the caller holds the lock."""
+    if not _of_process or _of_process[0].size < n_workers:
+        for before in _of_process:
+            before.stop()
+        _of_process[:] = [Helpers(max(n_workers, greatest()))]
+    return _of_process[0]
+
+
+_of_process: list[Helpers] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_of_process.clear)  # the threads stay with the parent

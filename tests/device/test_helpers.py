@@ -5,7 +5,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from edgewise.device import barrier_wait, each, fibers, helpers, parallel_region
+from edgewise.device import barrier_wait, each, fibers, parallel_region, threads
 from edgewise.device.regions import workers
 from edgewise.device.target import SIMULATED
 
@@ -38,7 +38,7 @@ def count_visits(index, values):
     values[index] += 1
 
 
-class Few(helpers.Helpers):
+class Few(threads.Helpers):
     """So many helpers at most."""
 
     most = 0
@@ -53,7 +53,7 @@ def few(request, monkeypatch):
     """The helpers of calls, of which fewer come than there are other workers."""
     made = Few(WORKERS)
     made.most = request.param
-    monkeypatch.setattr(helpers, "of_process", lambda: made)
+    monkeypatch.setattr(threads, "helpers_for", lambda n_workers: made)
     yield made
     made.stop()
 
@@ -71,7 +71,7 @@ def test_the_caller_does_what_helpers_do_not(few):
 
 
 def test_a_loop_does_every_index_once(few, monkeypatch):
-    monkeypatch.setattr("edgewise.device.threads.count", lambda: WORKERS)
+    monkeypatch.setattr(threads, "count", lambda: WORKERS)
     for length in (1, 600, 5000, 100_003):
         values = np.zeros(length, np.int64)
         count_visits(length, values)
@@ -88,9 +88,9 @@ def test_calls_of_many_threads_at_once_are_right():
             if (values[n * (rounds % 2) :][:n] != rounds).any():
                 wrong.append((number, rounds))
 
-    threads = [Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    callers = [Thread(target=work, args=(number,)) for number in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
     assert wrong == []

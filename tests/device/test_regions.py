@@ -16,8 +16,8 @@ from edgewise.device import (
     each,
     fetch_add,
     fibers,
-    helpers,
     parallel_region,
+    threads,
 )
 from edgewise.device.regions import workers
 from edgewise.device.spin import X86, cycles, relax
@@ -199,14 +199,14 @@ def fill(index, values, value):
 
 @WITH_FIBERS
 def test_a_call_in_between_keeps_its_own_arguments(monkeypatch):
-    first, between, lead = np.zeros(3000, np.int64), np.zeros(3000, np.int64), helpers.Helpers.lead
+    first, between, lead = np.zeros(3000, np.int64), np.zeros(3000, np.int64), threads.Helpers.lead
 
     def call_in_between(*given):
-        monkeypatch.setattr(helpers.Helpers, "lead", lead)
+        monkeypatch.setattr(threads.Helpers, "lead", lead)
         fill(3000, between, 2)  # as a signal's handler would; the lock is the same thread's
         lead(*given)
 
-    monkeypatch.setattr(helpers.Helpers, "lead", call_in_between)
+    monkeypatch.setattr(threads.Helpers, "lead", call_in_between)
     fill(3000, first, 1)
     assert (first == 1).all()
     assert (between == (0 if workers() == 1 else 2)).all()
