@@ -20,6 +20,7 @@ from edgewise.cores import METHODS as CORES
 from edgewise.cores.simple_rows import simple_rows
 from edgewise.device import threads
 from edgewise.experiments import peers as libraries
+from edgewise.paths.csr import adjacency_of
 from edgewise.strong import METHODS as STRONG
 
 #: The peer that is written in Python, which runs once.
@@ -63,6 +64,7 @@ def core_graphs(size):
 def strong_methods(graph):
     """Calls that return labels, by method."""
     forms = {"rows": (graph.offsets, graph.neighbours), "edges": (graph.sources, graph.targets)}
+    forms["adjacency"] = (adjacency_of(graph),)
     return {name: partial(one.run, graph.n_vertices, *forms[one.reads]) for name, one in STRONG.items()}
 
 

@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Unpack
 
+from edgewise import tuning
 from edgewise.device import arrays
+from edgewise.device.regions import workers
 from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.paths.csr import adjacency_of
+from edgewise.strong.forward_backward import pivot_of
 from edgewise.strong.result import StrongComponents
 
 __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
@@ -22,11 +26,12 @@ __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
 
 @dataclass(frozen=True)
 class StrongMethod(Method):
-    """A method for strongly connected components, which reads ``"edges"`` or ``"rows"``.
+    """A method for strongly connected components, which reads ``"edges"``, ``"rows"`` or ``"adjacency"``.
 
-    ``run(n_vertices, sources, targets)`` with (m,) index arrays, or ``run(n_vertices, offsets, neighbours)``
-    with the rows of outgoing edges, returns the smallest vertex of each vertex's component: an (n_vertices,)
-    index array on the device of its arguments.
+    ``run(n_vertices, sources, targets)`` with (m,) index arrays, ``run(n_vertices, offsets, neighbours)``
+    with the rows of outgoing edges, or ``run(n_vertices, adjacency)`` with those of both directions as far as
+    they are there, returns the smallest vertex of each vertex's component: an (n_vertices,) index array on
+    the device of its arguments.
     """
 
     reads: str = field(kw_only=True)
@@ -39,6 +44,13 @@ METHODS = {
         "Tarjan 1972; Pearce 2016",
         devices=("cpu",),
         reads="rows",
+    ),
+    "forward-backward": StrongMethod(
+        Driver("edgewise.strong.forward_backward:forward_backward"),
+        "the component of one pivot on all cores, then trimming",
+        "Fleischer, Hendrickson & Pinar 2000; Slota et al. 2014",
+        devices=("cpu",),
+        reads="adjacency",
     ),
     "signatures": StrongMethod(
         Driver("edgewise.strong.signatures:signatures"),
@@ -63,7 +75,9 @@ def strongly_connected_components(
     graph : Graph
         Directed.
     method : str
-        A name in ``METHODS``, or ``"auto"``: ``"tarjan"`` on the CPU, ``"signatures"`` on a GPU.
+        A name in ``METHODS``, or ``"auto"``: ``"signatures"`` on a GPU; on the CPU ``"forward-backward"`` or
+        ``"tarjan"``, by the number of threads, what a short search finds, and what :meth:`Graph.prepare` has
+        prepared.
     device : str, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
@@ -96,13 +110,36 @@ def strongly_connected_components(
         raise GraphError("the graph is undirected; connected_components() finds its components")
     graph = on_device(graph, device)
     device = graph.device
-    name = method if method != "auto" else "tarjan" if device == "cpu" else "signatures"
-    check_device(name, device, METHODS)
+    check_device(method, device, METHODS)
     with arrays.guard(device):
-        reads = METHODS[name].reads
-        form = (graph.sources, graph.targets) if reads == "edges" else (graph.offsets, graph.neighbours)
+        name = method if method != "auto" else _chosen(graph, device)
+        form = _form_of(graph, METHODS[name].reads)
         arrays.synchronize(device)
         start = perf_counter()
         labels = METHODS[name].run(graph.n_vertices, *form)
         arrays.synchronize(device)
     return StrongComponents(graph, name, perf_counter() - start, labels, devices=worker_names(device))
+
+
+def _form_of(graph, reads):
+    """What a method reads of a graph."""
+    if reads == "edges":
+        return graph.sources, graph.targets
+    return (adjacency_of(graph),) if reads == "adjacency" else (graph.offsets, graph.neighbours)
+
+
+def _chosen(graph, device):
+    """Name of the method for ``"auto"``.
+
+    Several threads of a CPU take ``forward-backward`` if many vertices are within reach of a pivot: of one
+    without locality, which a few sweeps are enough for, or with enough threads if the rows of the incoming
+    edges are prepared.
+    """
+    if device != "cpu":
+        return "signatures"
+    rows, n_threads = adjacency_of(graph), workers()
+    if n_threads == 1 or rows.is_small:
+        return "tarjan"
+    pivot, is_near = pivot_of(rows)
+    enough = is_near or (rows.prepared is not None and n_threads >= tuning.CPU.strong_local)
+    return "forward-backward" if pivot >= 0 and enough else "tarjan"

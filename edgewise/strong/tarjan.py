@@ -14,6 +14,7 @@ import numpy as np
 
 from edgewise.device import compiled
 from edgewise.index_type import index_type
+from edgewise.primitives import filled
 
 
 class Rows(NamedTuple):
@@ -42,16 +43,20 @@ class DepthFirst(NamedTuple):
 
 
 @compiled
-def search(rows, state, finished, labels):
-    """Write the smallest vertex of each vertex's component to ``labels``; return the number of components."""
+def search(rows, state, finished, labels, roots):
+    """Write the smallest vertex of each vertex's component to ``labels``; return the number of components.
+
+    The search begins at the ``roots``, one after the other, which all vertices that it reaches are among.
+    """
     offsets, neighbours, low = rows.offsets, rows.neighbours, state.low
     path, ranks, entries, waiting = state.path, state.ranks, state.entries, state.open
     rank, n_waiting, last_free = np.int64(0), np.int64(0), np.int64(len(labels) - 1)
-    for root in range(len(labels)):
+    for item in range(len(roots)):
+        root = np.int64(roots[item])
         if low[root] != 0:
             continue
         rank += 1
-        depth, vertex, least = np.int64(0), np.int64(root), rank
+        depth, vertex, least = np.int64(0), root, rank
         ranks[0] = rank
         low[root] = rank
         entry = offsets[vertex]
@@ -115,8 +120,21 @@ def components_in_order(n_vertices, offsets, neighbours):
     No edge leads from a component to one that is finished after it.
     """
     kind = index_type(n_vertices)
-    low = np.zeros(n_vertices, kind)
-    path, ranks, waiting, labels = (np.empty(n_vertices, kind) for _ in range(4))
-    state = DepthFirst(low, path, ranks, np.empty(n_vertices, np.int64), waiting)
-    count = search(Rows(offsets, neighbours), state, np.iinfo(kind).max, labels)
+    labels, roots = np.empty(n_vertices, kind), np.arange(n_vertices, dtype=kind)
+    waiting, count = _search(Rows(offsets, neighbours), np.zeros(n_vertices, kind), labels, roots)
     return labels, waiting[n_vertices - count :][::-1]
+
+
+def label_among(rows, vertices, labels):
+    """Label vertices that share no component with others."""
+    n, kind = len(labels), labels.dtype
+    low = filled(n, np.iinfo(kind).max, kind)
+    low[vertices] = 0
+    _search(Rows(rows.offsets, rows.neighbours), low, labels, vertices)
+
+
+def _search(rows, low, labels, roots):
+    n, kind = len(labels), labels.dtype
+    path, ranks, waiting = (np.empty(n, kind) for _ in range(3))
+    state = DepthFirst(low, path, ranks, np.empty(n, np.int64), waiting)
+    return waiting, search(rows, state, np.iinfo(kind).max, labels, roots)

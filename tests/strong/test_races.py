@@ -1,4 +1,4 @@
-"""Signatures under a jittery interpreter: no value is lost, and every schedule gives the same labels."""
+"""Methods under a jittery interpreter: no value is lost, and every schedule gives the same labels."""
 
 from importlib import import_module
 
@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from edgewise.device import Worker
+from edgewise.paths.csr import CSR
 from edgewise.strong.verification import oracle
 from tests import jitter
 
+both_ways = import_module("edgewise.strong.forward_backward")
 page = import_module("edgewise.strong.signatures")
 pytestmark = pytest.mark.interpreter
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 9, range(12), range(40)
@@ -63,3 +65,34 @@ def least_arrives(seed, **replaced):
 def test_no_value_is_lost_in_a_sweep():
     assert all(least_arrives(seed) for seed in MANY_SEEDS)
     assert not all(least_arrives(seed, fetch_min=jitter.careless_min) for seed in MANY_SEEDS)
+
+
+def listed_once(seed, **replaced):
+    """Whether each vertex that several workers push at the same time is listed once."""
+    scheduler = jitter.Scheduler(seed)
+    push = jitter.jittery(both_ways.push, **replaced)
+    rows = CSR(np.arange(0, 10, 3), np.array([3, 4, 5] * 3, np.uint32), np.empty(0, np.int32))
+    marks = jitter.Jittery(np.array([1, 1, 1, 0, 0, 0], np.uint8), scheduler)
+    counters = jitter.Jittery(np.zeros(both_ways.WORDS, np.int64), scheduler)
+    listed, own = np.zeros(20, np.uint32), np.zeros((WORKERS, both_ways.OWN), np.uint32)
+    listed[:3] = range(3)
+    state = both_ways.State(marks, listed, listed, own, counters)
+    offsets = np.append(rows.offsets, [9, 9, 9])
+    way = both_ways.Way(CSR(offsets, rows.neighbours, rows.weights), CSR([], [], []), 0, 1)
+    extent = both_ways.Extent(0, 3, 9, 3, 0)
+    marked = []
+
+    def work(number):
+        marked.append(push(Worker(number, WORKERS, None), way, state, extent, 0))
+
+    scheduler.run(*(lambda n=n: work(n) for n in range(WORKERS)))
+    return sum(marked) == 3 and marks.values.tolist() == [1] * 6
+
+
+def test_a_vertex_is_listed_once():
+    assert all(listed_once(seed) for seed in MANY_SEEDS)
+    assert not all(listed_once(seed, push_from=careless_push()) for seed in MANY_SEEDS)
+
+
+def careless_push():
+    return jitter.jittery(both_ways.push_from, cas=jitter.careless_cas)

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.command import run
+from edgewise.device import threads
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
+from edgewise.paths.csr import adjacency_of
 from edgewise.strong import METHODS
+from edgewise.strong.forward_backward import forward_backward
 from edgewise.strong.tarjan import components_in_order
 from edgewise.strong.verification import oracle
 from tests.zoo import ZOO
@@ -90,6 +93,53 @@ def test_larger_graphs_as_scipy_labels_them(shape):
     result.verify()
 
 
+@pytest.mark.skipif(PLACE != "cpu", reason="a method of the CPU")
+def test_a_thousand_random_graphs_as_scipy_labels_them():
+    draw = np.random.default_rng(11)
+    for case in range(1000):
+        n = int(draw.integers(1, 60))
+        graph = directed(n, *draw.integers(0, n, (2, int(draw.integers(0, 4 * n)))))
+        if case % 2:
+            adjacency_of(graph).build_incoming()
+        with threads.limited(1 + case % threads.greatest()):
+            labels = forward_backward(n, adjacency_of(graph))
+        assert np.array_equal(labels, scipy_labels(graph)), case
+
+
+LEAVES = np.arange(1, 20_000)
+#: Graphs whose searches have many rounds, and that take every way through them.
+WIDE = {
+    "uniform": (60_000, *np.random.default_rng(3).integers(0, 60_000, (2, 400_000))),
+    "pairs": (40_000, np.arange(40_000), np.arange(40_000) ^ 1),
+    "cycle": _cycles(50_000, 50_000),
+    "star": (
+        20_000,
+        np.append(np.zeros(19_999, int), np.arange(1, 20_000)),
+        [*range(1, 20_000), *[0] * 19_999],
+    ),
+}
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="a method of the CPU")
+@pytest.mark.parametrize("shape", WIDE)
+@pytest.mark.parametrize("is_prepared", [False, True])
+def test_wide_graphs_forwards_and_backwards(shape, is_prepared):
+    graph = directed(*WIDE[shape])
+    graph = graph.prepare("searches") if is_prepared else graph
+    for name in ("forward-backward", "auto"):
+        assert np.array_equal(
+            ew.strongly_connected_components(graph, method=name).labels, scipy_labels(graph)
+        )
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="a method of the CPU")
+def test_auto_takes_all_threads_where_that_gains():
+    near, far = directed(*WIDE["uniform"]), directed(*WIDE["cycle"])
+    for n_threads, graph, name in ((1, near, "tarjan"), (2, near, "forward-backward"), (2, far, "tarjan")):
+        if n_threads <= threads.greatest():
+            assert ew.strongly_connected_components(graph, threads=n_threads).method == name
+
+
 @given(
     st.integers(1, 25).flatmap(
         lambda n: st.tuples(
@@ -160,7 +210,7 @@ def test_what_has_no_strong_components_is_refused():
         ew.largest_component(graph, strong=True)
     with pytest.raises(OptionError, match="a Graph is needed"):
         ew.strongly_connected_components(None)
-    with pytest.raises(OptionError, match="use one of auto, tarjan, signatures"):
+    with pytest.raises(OptionError, match="use one of auto, tarjan, forward-backward, signatures"):
         ew.strongly_connected_components(directed(2, [0], [1]), method="kosaraju")
 
 

@@ -1,0 +1,393 @@
+"""Forward-backward: all cores find the component of one pivot, and Tarjan's algorithm what is left.
+
+Most real graphs have a giant component.  A vertex is in the component of a pivot if the pivot reaches it, and
+it reaches the pivot (Fleischer, Hendrickson & Pinar 2000).  Of the others most are alone: none of the
+neighbours that follow one, or none of those before it, may be in its component, since they are in the giant
+one, or alone themselves, or differ from it in whether the pivot reaches them.  They are trimmed, round by
+round (McLendon et al. 2005).  What is left is little, and one core finishes it (Slota, Rajamanickam & Madduri
+2014).
+
+*Push.*  Whether a vertex is reached counts, and not at which distance.  So a worker that takes a vertex goes
+on from there by itself, up to a number of entries, and leaves what it has not read to the next round (Wang et
+al. 2023, PASGAL's granularity control).  Roads, whose searches have thousands of levels, have tens of rounds.
+A vertex is marked by an atomic operation, so it is listed once.
+
+*Pull.*  Where the next round has many entries to read, vertices without the mark look for a neighbour that
+has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is found in a round is seen in the
+same round.
+
+Backwards a pull reads outgoing rows, and needs no others: in a graph without locality a marked vertex lets
+those in front of it find it in the same sweep, so a few sweeps are enough.  If they are not, the rows of the
+incoming edges are built, unless the graph was prepared for searches, which has them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import barrier_wait, cas, device, fetch_add, fetch_min, load, parallel_region
+from edgewise.device.regions import workers
+from edgewise.device.shares import own_share
+from edgewise.paths.csr import CSR, SAMPLED, Adjacency
+from edgewise.paths.local_search import search_nearby
+from edgewise.primitives.rounds import APART, Rounds, clear_set, places, set_of, words
+from edgewise.strong.tarjan import label_among
+
+#: Marks of a vertex: not reached, reached from the pivot, reaching it, too, and alone in its component.
+UNREACHED, FORWARD, BOTH, ALONE = 0, 1, 2, 3
+#: Vertices of a worker's own list.
+OWN = 4096
+#: Entries that a worker reads from what it has taken until it leaves the rest to the next round.
+GRAIN = 4096
+#: Vertices that a worker takes at once, at most, and how often each of them comes to take some.
+TAKEN, TIMES = 64, 8
+#: Vertices of a block, which one worker pulls or trims.
+BLOCK = 2048
+#: Costs of an entry that is pushed, and of one that is tested by a pull, in nanoseconds, about.
+PUSH_COST, TEST_COST = 8, 4
+#: Sweeps backwards before the incoming rows are built.
+SWEEPS = 24
+#: Trimming goes on while a round leaves less than this part of the vertices.
+LEFT = 0.75
+#: Vertices that are tried as a pivot.
+TRIED = 4
+#: Of more vertices than this power of the level that it has come to, a search is in a graph without locality.
+DIMENSION = 3
+#: More levels or rounds than a search has.
+MANY, ENDLESS = (1 << 31) - 2, 1 << 62
+
+
+class Counters(NamedTuple):
+    """Counters of a round."""
+
+    taken: int  # vertices or blocks that workers have taken
+    listed: int  # vertices listed for the next round
+    entries: int  # entries of their rows
+    marked: int  # vertices marked
+
+
+AT = places(Counters)
+SETS = Rounds(0, words(Counters))
+#: Places of the smallest vertex of the component, and of the extent at the end.
+LEAST, RESULT = SETS.end, SETS.end + APART
+WORDS = RESULT + APART
+
+
+class State(NamedTuple):
+    """What all workers share."""
+
+    marks: Any  # (n,) uint8
+    listed: Any  # (n,) index array: vertices in the order in which they are listed
+    spare: Any  # (n,) index array: those that another round of trimming leaves
+    own: Any  # (workers, OWN) index array
+    counters: Any  # (WORDS,) int64
+
+
+class Way(NamedTuple):
+    """One direction of the search; vertices whose mark is ``before`` get that of ``after``.
+
+    ``following`` and ``preceding`` are rows, whose ``offsets`` are empty where they are not there.
+    """
+
+    following: Any
+    preceding: Any
+    before: Any
+    after: Any
+
+
+class Extent(NamedTuple):
+    """Where a round is: its vertices in the list, their entries, and how many have no mark yet."""
+
+    head: Any
+    tail: Any
+    entries: Any
+    unmarked: Any
+    rounds: Any
+
+
+@device
+def leave(own, first, last, listed, tail, counters, place):
+    """List ``own[first:last]`` for the next round, behind ``tail``."""
+    if first < last:
+        at = tail + fetch_add(counters, place + AT.listed, last - first)
+        for item in range(first, last):
+            listed[at + item - first] = own[item]
+
+
+@device
+def leave_rows(own, first, last, way, state, tail, place):
+    """The same, with the number of entries that the next round would push."""
+    leave(own, first, last, state.listed, tail, state.counters, place)
+    offsets, entries = way.following.offsets, np.int64(0)
+    if len(offsets):
+        for item in range(first, last):
+            entries += offsets[own[item] + 1] - offsets[own[item]]
+        fetch_add(state.counters, place + AT.entries, entries)
+
+
+@device
+def push_from(first, end, own, way, state, tail, place):
+    """Push the listed vertices, and go on from what they reach; return how many are marked."""
+    offsets, neighbours, marks = way.following.offsets, way.following.neighbours, state.marks
+    low, high, budget, marked = np.int64(0), np.int64(0), np.int64(GRAIN), np.int64(0)
+    while first < end or (low < high and budget > 0):
+        if first < end:
+            vertex = np.int64(state.listed[first])
+            first += 1
+        else:
+            vertex = np.int64(own[low])
+            low += 1
+        budget -= offsets[vertex + 1] - offsets[vertex]
+        for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
+            other = neighbours[entry]
+            if marks[other] != way.before or cas(marks, other, way.before, way.after) != way.before:
+                continue
+            if high == len(own):
+                leave_rows(own, low, high, way, state, tail, place)
+                low = high = np.int64(0)
+            own[high] = other
+            high += 1
+            marked += 1
+    leave_rows(own, low, high, way, state, tail, place)
+    return marked
+
+
+@device
+def push(worker, way, state, extent, place):
+    """Push this worker's chunks of a round; return how many vertices are marked."""
+    size, marked = extent.tail - extent.head, np.int64(0)
+    chunk = min(max(size // (worker.count * TIMES), 1), TAKEN)
+    own = state.own[worker.id]
+    first = fetch_add(state.counters, place + AT.taken, chunk)
+    while first < size:
+        end = extent.head + min(first + chunk, size)
+        marked += push_from(extent.head + first, end, own, way, state, extent.tail, place)
+        first = fetch_add(state.counters, place + AT.taken, chunk)
+    return marked
+
+
+@device
+def finds(vertex, rows, marks, mark):
+    """Whether a neighbour of the vertex has the mark."""
+    for entry in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
+        if marks[rows.neighbours[entry]] == mark:
+            return True
+    return False
+
+
+@device
+def pull(worker, way, state, extent, place):
+    """Let the vertices of this worker's blocks look for the mark; return how many have found it."""
+    marks, own, count, marked = state.marks, state.own[worker.id], np.int64(0), np.int64(0)
+    first = fetch_add(state.counters, place + AT.taken, BLOCK)
+    while first < len(marks):
+        for vertex in range(first, min(first + BLOCK, len(marks))):
+            if marks[vertex] == way.before and finds(vertex, way.preceding, marks, way.after):
+                marks[vertex] = way.after
+                own[count] = vertex
+                count += 1
+        if count > OWN - BLOCK:
+            leave_rows(own, 0, count, way, state, extent.tail, place)
+            marked, count = marked + count, np.int64(0)
+        first = fetch_add(state.counters, place + AT.taken, BLOCK)
+    leave_rows(own, 0, count, way, state, extent.tail, place)
+    return marked + count
+
+
+@device
+def is_pulled(way, n, extent):
+    """Whether a round is pulled: fewer entries are tested until one has the mark than pushed."""
+    if len(way.preceding.offsets) == 0 or len(way.following.offsets) == 0:
+        return len(way.following.offsets) == 0
+    n_entries = len(way.following.neighbours)
+    tests = min(n_entries // n, n_entries // max(extent.entries, 1)) + 1
+    return extent.unmarked * tests * TEST_COST + n < extent.entries * PUSH_COST
+
+
+@parallel_region
+def reach(worker, way, state, extent, most):
+    """Mark all that follows the listed vertices, in ``most`` rounds or less; write the extent at the end."""
+    n, counters = len(state.marks), state.counters
+    while extent.head < extent.tail and extent.rounds < most:
+        place = set_of(SETS, extent.rounds)
+        if worker.id == 0:
+            clear_set(SETS, counters, set_of(SETS, extent.rounds + 1))
+        if is_pulled(way, n, extent):
+            marked = pull(worker, way, state, extent, place)
+        else:
+            marked = push(worker, way, state, extent, place)
+        fetch_add(counters, place + AT.marked, marked)
+        barrier_wait(worker)
+        extent = Extent(
+            extent.tail,
+            extent.tail + load(counters, place + AT.listed),
+            load(counters, place + AT.entries),
+            extent.unmarked - load(counters, place + AT.marked),
+            extent.rounds + 1,
+        )
+    if worker.id == 0:
+        counters[RESULT], counters[RESULT + 1] = extent.head, extent.tail
+        counters[RESULT + 2], counters[RESULT + 3] = extent.entries, extent.unmarked
+
+
+@device
+def is_alone(vertex, rows, marks):
+    """Whether no other neighbour of the vertex in the rows may be in its component."""
+    for entry in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
+        other = np.int64(rows.neighbours[entry])
+        if other != vertex and marks[other] == marks[vertex]:
+            return False
+    return True
+
+
+@device
+def trim_one(vertex, adjacent, marks, labels):
+    """Label the vertex if it is alone; return whether it was."""
+    outgoing, incoming = adjacent
+    by_incoming = len(incoming.offsets) > 0
+    if not is_alone(vertex, outgoing, marks) and not (by_incoming and is_alone(vertex, incoming, marks)):
+        return False
+    labels[vertex] = vertex
+    marks[vertex] = ALONE
+    return True
+
+
+@device
+def trim_all(worker, adjacent, state, labels, place):
+    """Label this worker's blocks of vertices: those of the component, and those that are alone."""
+    marks, own, least, count = state.marks, state.own[worker.id], load(state.counters, LEAST), np.int64(0)
+    first = fetch_add(state.counters, place + AT.taken, BLOCK)
+    while first < len(marks):
+        for vertex in range(first, min(first + BLOCK, len(marks))):
+            if marks[vertex] == BOTH:
+                labels[vertex] = least
+            elif not trim_one(vertex, adjacent, marks, labels):
+                own[count] = vertex
+                count += 1
+        if count > OWN - BLOCK:
+            leave(own, 0, count, state.listed, 0, state.counters, place)
+            count = np.int64(0)
+        first = fetch_add(state.counters, place + AT.taken, BLOCK)
+    leave(own, 0, count, state.listed, 0, state.counters, place)
+
+
+@device
+def trim_listed(worker, adjacent, state, labels, size, place):
+    """Label those vertices of the list that are alone by now, and list the others in ``spare``."""
+    own = state.own[worker.id]
+    first = fetch_add(state.counters, place + AT.taken, BLOCK)
+    while first < size:
+        count = np.int64(0)
+        for item in range(first, min(first + BLOCK, size)):
+            vertex = np.int64(state.listed[item])
+            if not trim_one(vertex, adjacent, state.marks, labels):
+                own[count] = vertex
+                count += 1
+        leave(own, 0, count, state.spare, 0, state.counters, place)
+        first = fetch_add(state.counters, place + AT.taken, BLOCK)
+
+
+@parallel_region
+def trim(worker, adjacent, state, labels):
+    """Label the component and the vertices that are alone; list the others."""
+    counters = state.counters
+    first, end, _ = own_share(worker, 0, len(labels))
+    for vertex in range(first, end):
+        if state.marks[vertex] == BOTH:
+            fetch_min(counters, LEAST, vertex)
+            break
+    barrier_wait(worker)
+    size, left, rounds = np.int64(len(labels)), np.int64(0), 0
+    while rounds == 0 or 0 < left < LEFT * size:
+        if rounds > 0:
+            size = left
+        place = set_of(SETS, rounds)
+        if worker.id == 0:
+            clear_set(SETS, counters, set_of(SETS, rounds + 1))
+        if rounds == 0:
+            trim_all(worker, adjacent, state, labels, place)
+        else:
+            trim_listed(worker, adjacent, state, labels, size, place)
+            state = State(state.marks, state.spare, state.listed, state.own, counters)
+        barrier_wait(worker)
+        left = load(counters, place + AT.listed)
+        rounds += 1
+    if worker.id == 0:
+        counters[RESULT], counters[RESULT + 1] = left, (rounds + 1) % 2
+
+
+def pivot_of(adjacency):
+    """A vertex that many reach and that reaches many, or -1, and whether searches are without locality.
+
+    Vertices of high degree are tried first; a search nearby tells whether many are within reach.
+    """
+    neighbours, offsets = adjacency.neighbours, adjacency.offsets
+    ends = np.unique(neighbours[:: -(-max(len(neighbours), 1) // SAMPLED)]).astype(np.int64)
+    degrees = offsets[ends + 1] - offsets[ends]
+    for vertex in ends[degrees.argsort(kind="stable")[::-1][:TRIED]]:
+        found, level = search_nearby(adjacency, np.array([vertex]), MANY)
+        if level is None:
+            continue
+        if adjacency.has_incoming:
+            backwards = Adjacency(adjacency.incoming, adjacency.outgoing)
+            if search_nearby(backwards, np.array([vertex]), MANY)[1] is None:
+                continue
+        return int(vertex), len(found.vertices) > level**DIMENSION
+    return -1, False
+
+
+def both_rows(adjacency):
+    """The outgoing rows and the incoming ones, which are empty if they are not there."""
+    rows = adjacency.outgoing
+    if adjacency.has_incoming:
+        return rows, adjacency.incoming
+    return rows, CSR(rows.offsets[:0], rows.neighbours[:0], rows.weights)
+
+
+def new_state(n_vertices, kind, n_workers):
+    """The state of a search, without marks."""
+    marks, own = np.zeros(n_vertices, np.uint8), np.empty((n_workers, OWN), kind)
+    listed, spare = np.empty(n_vertices, kind), np.empty(n_vertices, kind)
+    return State(marks, listed, spare, own, np.zeros(WORDS, np.int64))
+
+
+def mark_component(adjacency, pivot, state):
+    """Mark the component of the pivot, and what else it reaches."""
+    outgoing, incoming = both_rows(adjacency)
+    n, n_workers = len(state.marks), len(state.own)
+
+    def search(way, extent, most):
+        state.counters[: SETS.end] = 0
+        reach.with_workers(n_workers, way, state, extent, most)
+        head, tail, entries, unmarked = state.counters[RESULT : RESULT + 4].tolist()
+        return Extent(head, tail, entries, unmarked, 0)
+
+    def begin(way, unmarked):
+        state.marks[pivot], state.listed[0] = way.after, pivot
+        rows = way.following if len(way.following.offsets) else way.preceding
+        return Extent(0, 1, int(rows.offsets[pivot + 1] - rows.offsets[pivot]), unmarked, 0)
+
+    forwards = Way(outgoing, incoming, UNREACHED, FORWARD)
+    extent = search(forwards, begin(forwards, n - 1), ENDLESS)
+    backwards = Way(incoming, outgoing, FORWARD, BOTH)
+    most = ENDLESS if adjacency.has_incoming else SWEEPS
+    extent = search(backwards, begin(backwards, n - extent.unmarked - 1), most)
+    if extent.head < extent.tail:
+        search(Way(adjacency.incoming, outgoing, FORWARD, BOTH), extent, ENDLESS)
+
+
+def forward_backward(n, adjacency):
+    """Smallest vertex of each vertex's strongly connected component: (n,) index array."""
+    kind = adjacency.neighbours.dtype
+    labels = np.empty(n, kind)
+    if n == 0:
+        return labels
+    state = new_state(n, kind, workers())
+    mark_component(adjacency, max(pivot_of(adjacency)[0], 0), state)
+    state.counters[: SETS.end], state.counters[LEAST] = 0, n
+    trim.with_workers(len(state.own), both_rows(adjacency), state, labels)
+    left, is_spare = state.counters[RESULT : RESULT + 2].tolist()
+    if left:
+        rest = (state.spare if is_spare else state.listed)[:left]
+        label_among(adjacency.outgoing, rest, labels)
+    return labels
