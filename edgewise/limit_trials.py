@@ -230,7 +230,6 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "paths_narrow": OF_A_SEARCH,
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,
-        "strong_local": "threads of a quiet machine, and two take as long either way",
     },
     "cuda": {
         "components_judged": Trial(

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Unpack
 
-from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.regions import workers
 from edgewise.errors import GraphError
@@ -131,15 +130,14 @@ def _form_of(graph, reads):
 def _chosen(graph, device):
     """Name of the method for ``"auto"``.
 
-    Several threads of a CPU take ``forward-backward`` if many vertices are within reach of a pivot: of one
-    without locality, which a few sweeps are enough for, or with enough threads if the rows of the incoming
-    edges are prepared.
+    Several threads of a CPU take ``forward-backward`` if many vertices are within reach of a pivot, and the
+    graph either has no locality, so that a few sweeps are enough, or has the rows of the incoming edges.
     """
     if device != "cpu":
         return "signatures"
-    rows, n_threads = adjacency_of(graph), workers()
-    if n_threads == 1 or rows.is_small:
+    rows = adjacency_of(graph)
+    if workers() == 1 or rows.is_small:
         return "tarjan"
     pivot, is_near = pivot_of(rows)
-    enough = is_near or (rows.prepared is not None and n_threads >= tuning.CPU.strong_local)
-    return "forward-backward" if pivot >= 0 and enough else "tarjan"
+    is_cheap = is_near or rows.prepared is not None
+    return "forward-backward" if pivot >= 0 and is_cheap else "tarjan"
