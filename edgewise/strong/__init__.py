@@ -11,13 +11,11 @@ from time import perf_counter
 from typing import Unpack
 
 from edgewise.device import arrays
-from edgewise.device.regions import workers
 from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.csr import adjacency_of
-from edgewise.strong.forward_backward import pivot_of
 from edgewise.strong.result import StrongComponents
 
 __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
@@ -74,9 +72,7 @@ def strongly_connected_components(
     graph : Graph
         Directed.
     method : str
-        A name in ``METHODS``, or ``"auto"``: ``"signatures"`` on a GPU; on the CPU ``"forward-backward"`` or
-        ``"tarjan"``, by the number of threads, what a short search finds, and what :meth:`Graph.prepare` has
-        prepared.
+        A name in ``METHODS``, or ``"auto"``: ``"tarjan"`` on the CPU, ``"signatures"`` on a GPU.
     device : str, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
@@ -111,7 +107,7 @@ def strongly_connected_components(
     device = graph.device
     check_device(method, device, METHODS)
     with arrays.guard(device):
-        name = method if method != "auto" else _chosen(graph, device)
+        name = method if method != "auto" else "tarjan" if device == "cpu" else "signatures"
         form = _form_of(graph, METHODS[name].reads)
         arrays.synchronize(device)
         start = perf_counter()
@@ -125,19 +121,3 @@ def _form_of(graph, reads):
     if reads == "edges":
         return graph.sources, graph.targets
     return (adjacency_of(graph),) if reads == "adjacency" else (graph.offsets, graph.neighbours)
-
-
-def _chosen(graph, device):
-    """Name of the method for ``"auto"``.
-
-    Several threads of a CPU take ``forward-backward`` if many vertices are within reach of a pivot, and the
-    graph either has no locality, so that a few sweeps are enough, or has the rows of the incoming edges.
-    """
-    if device != "cpu":
-        return "signatures"
-    rows = adjacency_of(graph)
-    if workers() == 1 or rows.is_small:
-        return "tarjan"
-    pivot, is_near = pivot_of(rows)
-    is_cheap = is_near or rows.prepared is not None
-    return "forward-backward" if pivot >= 0 and is_cheap else "tarjan"

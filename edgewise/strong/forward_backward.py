@@ -51,8 +51,6 @@ SWEEPS = 24
 LEFT = 0.75
 #: Vertices that are tried as a pivot.
 TRIED = 4
-#: Of more vertices than this power of the level that it has come to, a search is in a graph without locality.
-DIMENSION = 3
 #: More levels or rounds than a search has.
 MANY, ENDLESS = (1 << 31) - 2, 1 << 62
 
@@ -317,7 +315,7 @@ def trim(worker, adjacent, state, labels):
 
 
 def pivot_of(adjacency):
-    """A vertex that many reach and that reaches many, or -1, and whether searches are without locality.
+    """A vertex that reaches many, and that many reach as far as incoming rows tell; 0 if none is found.
 
     Vertices of high degree are tried first; a search nearby tells whether many are within reach.
     """
@@ -325,15 +323,14 @@ def pivot_of(adjacency):
     ends = np.unique(neighbours[:: -(-max(len(neighbours), 1) // SAMPLED)]).astype(np.int64)
     degrees = offsets[ends + 1] - offsets[ends]
     for vertex in ends[degrees.argsort(kind="stable")[::-1][:TRIED]]:
-        found, level = search_nearby(adjacency, np.array([vertex]), MANY)
-        if level is None:
+        if search_nearby(adjacency, np.array([vertex]), MANY)[1] is None:
             continue
         if adjacency.has_incoming:
             backwards = Adjacency(adjacency.incoming, adjacency.outgoing)
             if search_nearby(backwards, np.array([vertex]), MANY)[1] is None:
                 continue
-        return int(vertex), len(found.vertices) > level**DIMENSION
-    return -1, False
+        return int(vertex)
+    return 0
 
 
 def both_rows(adjacency):
@@ -383,7 +380,7 @@ def forward_backward(n, adjacency):
     if n == 0:
         return labels
     state = new_state(n, kind, workers())
-    mark_component(adjacency, max(pivot_of(adjacency)[0], 0), state)
+    mark_component(adjacency, pivot_of(adjacency), state)
     state.counters[: SETS.end], state.counters[LEAST] = 0, n
     trim.with_workers(len(state.own), both_rows(adjacency), state, labels)
     left, is_spare = state.counters[RESULT : RESULT + 2].tolist()
