@@ -452,8 +452,8 @@ def scaling_ratios():
     return table(["call", "graphs", "geometric mean", "least", "largest"], body)
 
 
-#: Settings of ``busy.py`` in the order of their table, in words.
-UNREST = {
+#: Settings of ``busy.py``, in the order of their table.
+SETTINGS_IN_WORDS = {
     "alone": "alone",
     "busy": "beside 8 busy processes",
     "together": "four processes at once",
@@ -471,7 +471,7 @@ def busy():
         for call, mine in groups(found, "call"):
             now, cells = by(mine, "setting"), []
             before = by(rows_of("busy-cpu-16-before", graph=graph, call=call), "setting")
-            for setting in UNREST:
+            for setting in SETTINGS_IN_WORDS:
                 old = f" ({before[setting]['ms']['median']:.3g})" if setting in before else ""
                 cells.append(f"{now[setting]['ms']['median']:.3g}{old}")
             body.append([graph, call, *cells])
@@ -479,7 +479,7 @@ def busy():
                 ratios = {"now": now[setting]["ratio"], "before": before[setting]["ratio"]}
                 panels[-1].rows[f"{call}, {setting}"] = ratios
     chart = dots("busy-cpu-16", "Calls beside busy processes, and four processes at once", panels)
-    return table(["graph", "call", *UNREST.values()], body) + "\n\n" + chart
+    return table(["graph", "call", *SETTINGS_IN_WORDS.values()], body) + "\n\n" + chart
 
 
 @declared("first-use")

@@ -105,22 +105,19 @@ def _start(_, state, block, top):
     return types.void(state, types.int64, types.int64), emit
 
 
-@intrinsic
-def _resume(_, state, block):
-    def emit(context, builder, signature, values):
-        _enter(builder, _address(context, builder, signature, values))
-        return context.get_dummy_value()
+def _intrinsic(switch):
+    @intrinsic
+    def call(_, state, block):
+        def emit(context, builder, signature, values):
+            switch(builder, _address(context, builder, signature, values))
+            return context.get_dummy_value()
 
-    return types.void(state, types.int64), emit
+        return types.void(state, types.int64), emit
+
+    return call
 
 
-@intrinsic
-def _park(_, state, block):
-    def emit(context, builder, signature, values):
-        _leave(builder, _address(context, builder, signature, values))
-        return context.get_dummy_value()
-
-    return types.void(state, types.int64), emit
+_resume, _park = _intrinsic(_enter), _intrinsic(_leave)
 
 
 def overload_switches():

@@ -6,7 +6,7 @@ some.  A worker that waits at a barrier is parked, and the thread that ran it lo
 So a call never waits for a thread that the system does not run, unless it lost its core in the middle of a
 worker's work; and the caller can do everything by itself.
 
-A thread prefers the worker of its own number, whose data are in its cache, and takes another one after some
+A thread prefers the worker of its own number, whose data are in its cache, and steals another one after some
 microseconds.  A helper that finds no work soon sleeps, and one that has lost its core to another program
 stays away for some milliseconds.
 """
@@ -27,8 +27,8 @@ from edgewise.device.target import device, overload_on_cpu
 PHASE, ARRIVED, DONE = 0, 16, 32
 HELPERS, SLEEPING, AWAY = 48, 49, 50
 #: Words that a call sets: its number of workers, the phase before it, the function and memory of its workers,
-#: after how many looks a thread takes the worker of another one, and whether a worker has failed.
-N_WORKERS, BEFORE, CALLED, WITH, PATIENCE, FAILED = range(64, 70)
+#: after how many looks a thread steals the worker of another one, and whether a worker has failed.
+N_WORKERS, BEFORE, CALL_FUNCTION, CALL_MEMORY, STEAL_AFTER, FAILED = range(64, 70)
 #: The address of the stacks, and whether helpers should return.
 STACKS, STOPPED = 70, 71
 #: The words before the fibers, and those of a fiber.
@@ -42,9 +42,9 @@ RUNNING, FINISHED = 1 << 62, (1 << 62) + 1
 #: Bytes of a stack, whose first page cannot be used.
 STACK_SIZE, PAGE = 1 << 20, mmap.PAGESIZE
 
-#: Looks, of 20 to 40 ns each, before a thread takes the worker of another one, in calls with barriers; and
+#: Looks, of 20 to 40 ns each, before a thread steals the worker of another one, in calls with barriers; and
 #: how many looks at its own worker a thread makes for each at those of others.
-PATIENT, LOOKS_AT_OWN = 100, 16
+LOOKS_BEFORE_STEALING, LOOKS_AT_OWN = 100, 16
 #: Looks before a helper sleeps, about a millisecond; fewer where other programs have taken its core.
 LOOKS_BEFORE_SLEEP, FEW_LOOKS = 30_000, 3000
 #: Looks before the caller yields its core at each look.
@@ -155,8 +155,8 @@ def _run(state, worker_id, phase):
         return False
     if status == state[BEFORE]:
         state[fiber + ID] = worker_id
-        state[fiber + FUNCTION] = state[CALLED]
-        state[fiber + MEMORY] = state[WITH]
+        state[fiber + FUNCTION] = state[CALL_FUNCTION]
+        state[fiber + MEMORY] = state[CALL_MEMORY]
         start(state, fiber, state[STACKS] + (worker_id + 1) * STACK_SIZE)
     else:
         resume(state, fiber)
@@ -176,7 +176,7 @@ def _run_one(state, own, phase, looks):
     if _run(state, own, phase):
         return True
     n_workers = load(state, N_WORKERS)
-    if looks % LOOKS_AT_OWN != 0 or (looks < state[PATIENCE] and _missing(state, n_workers) <= 0):
+    if looks % LOOKS_AT_OWN != 0 or (looks < state[STEAL_AFTER] and _missing(state, n_workers) <= 0):
         return False
     if load(state, DONE) < n_workers:
         for step in range(1, n_workers):
@@ -185,13 +185,13 @@ def _run_one(state, own, phase, looks):
     return False
 
 
-def work(state, number, own, n_workers, function, memory, patience):
+def work(state, number, own, n_workers, function, memory, steal_after):
     """Run workers: as the caller, number 0, until all have ended, or as a helper until it should stop.
 
     The words of a helper begin at ``own``.  The arguments after that are the caller's.
     """
     if number == 0:
-        _begin_call(state, n_workers, function, memory, patience)
+        _begin_call(state, n_workers, function, memory, steal_after)
     else:
         fetch_add(state, HELPERS, 1)
         _come_back(state, own)
@@ -221,10 +221,10 @@ def _preferred(state, number):
 
 
 @device
-def _begin_call(state, n_workers, function, memory, patience):
+def _begin_call(state, n_workers, function, memory, steal_after):
     phase = load(state, PHASE)
-    state[N_WORKERS], state[BEFORE], state[PATIENCE] = n_workers, phase, patience
-    state[CALLED], state[WITH] = function, memory
+    state[N_WORKERS], state[BEFORE], state[STEAL_AFTER] = n_workers, phase, steal_after
+    state[CALL_FUNCTION], state[CALL_MEMORY] = function, memory
     state[ARRIVED] = state[FAILED] = state[DONE] = 0
     for worker_id in range(n_workers):
         store(state, FIBERS + worker_id * FIBER + STATUS, phase)

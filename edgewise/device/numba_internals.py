@@ -10,8 +10,8 @@ purpose                     private names                          fallback
 compile with few passes,    those on ``numba_pipeline``, options   Numba compiles all as ordinary functions
 device functions without    ``_nrt``, ``no_cfunc_wrapper``
 machine code
-run one function on         calling convention, option ``_nrt``,   the function runs on Python threads
-several threads             ``types.ExternalFunction``             (they spin)
+run workers as fibers       calling convention, option ``_nrt``,   workers are Python threads, which spin
+                            ``types.ExternalFunction``
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
                             rebuilding of compiled functions       holds a lock of the folder

@@ -199,8 +199,8 @@ def _run(region, n_workers, flag, arguments):
             f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
             "pass fewer arrays"
         ) from error
-    patience = 0 if flag is None else helpers.PATIENT
-    helpers_for(n_workers).lead(n_workers, function, address, patience)
+    steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
+    helpers_for(n_workers).lead(n_workers, function, address, steal_after)
     if memory[internals.FAILED] > 0:
         internals.raise_again(memory[internals.EXCEPTION])
     elif memory[internals.FAILED]:
@@ -231,13 +231,13 @@ class Helpers:
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)
         atexit.register(self.stop)
 
-    def lead(self, n_workers, function, memory, patience):
+    def lead(self, n_workers, function, memory, steal_after):
         """Run a function as workers, no more than ``size``."""
         if self.started < n_workers - 1:
             numbers = range(self.started + 1, n_workers)
             self.started = n_workers - 1
             self._start(self._start_all, numbers)
-        _compiled_work()(self.state, 0, 0, n_workers, function, memory, patience)
+        _compiled_work()(self.state, 0, 0, n_workers, function, memory, steal_after)
 
     def _start_all(self, numbers):
         """Be the first of some helpers, and start the others before: the caller waits for one to start."""
