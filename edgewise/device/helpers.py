@@ -29,13 +29,14 @@ HELPERS, SLEEPING, AWAY = 48, 49, 50
 #: Words that a call sets: its number of workers, the phase before it, the function and memory of its workers,
 #: after how many looks a thread steals the worker of another one, and whether a worker has failed.
 N_WORKERS, BEFORE, CALL_FUNCTION, CALL_MEMORY, STEAL_AFTER, FAILED = range(64, 70)
-#: The address of the stacks, and whether helpers should return.
-STACKS, STOPPED = 70, 71
+#: The address of the stacks, whether helpers should return, and the cores that the process may use.
+STACKS, STOPPED, CORES = 70, 71, 72
 #: The words before the fibers, and those of a fiber.
 FIBERS, FIBER = 80, 16
-#: The words of a helper, after the fibers: a time of the system (seconds, nanoseconds), when it came back and
-#: for how long it had had no core by then, and for how long it stays away.
-TIME, CAME_BACK, WITHOUT_CORE, PAUSE, HELPER = 0, 2, 3, 4, 16
+#: The words of a helper, after the fibers: a time of the system (seconds, nanoseconds); when it began to look
+#: for work, for how long it had had no core by then, and the processor time of the process by then; when it
+#: came back, and for how long it stays away.
+TIME, SINCE, WITHOUT_CORE, OF_PROCESS, CAME_BACK, PAUSE, HELPER = 0, 2, 3, 4, 5, 6, 16
 #: Values of a fiber's STATUS, which is below PHASE if the fiber can be run: the phase whose end it waits for,
 #: or one of these.
 RUNNING, FINISHED = 1 << 62, (1 << 62) + 1
@@ -59,8 +60,8 @@ SHORTEST, LONGEST = 10_000_000, 160_000_000
 #: The system call, and its operations for threads of one process.
 FUTEX, FUTEX_WAIT, FUTEX_WAKE = 202, 128, 129
 SECOND, LOWER_HALF = 1_000_000_000, 0xFFFFFFFF
-#: The system's clocks: one that runs always, and one of the time for which a thread has had a core.
-CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = 1, 3
+#: The system's clocks: one that runs always, and those of the processor time of a process and of a thread.
+CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID = 1, 2, 3
 
 
 def futex(state, word, operation, value, timeout):
@@ -194,7 +195,7 @@ def work(state, number, own, n_workers, function, memory, steal_after):
         _begin_call(state, n_workers, function, memory, steal_after)
     else:
         fetch_add(state, HELPERS, 1)
-        _come_back(state, own)
+        _begin_to_look(state, own)
         state[own + PAUSE] = SHORTEST
     looks, phase = 0, load(state, PHASE)
     while load(state, DONE) < n_workers if number == 0 else load(state, STOPPED) == 0:
@@ -232,41 +233,44 @@ def _begin_call(state, n_workers, function, memory, steal_after):
 
 
 @device
-def _come_back(state, own):
-    """Note the time, and for how long of it this thread has had no core; both begin at some time."""
-    now = nanoseconds(CLOCK_MONOTONIC, state, own + TIME)
-    state[own + CAME_BACK] = now
+def _begin_to_look(state, own):
+    """Note the time, and for how long of it this thread has had no core and the process had some."""
+    state[own + SINCE] = now = nanoseconds(CLOCK_MONOTONIC, state, own + TIME)
     state[own + WITHOUT_CORE] = now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME)
+    state[own + OF_PROCESS] = nanoseconds(CLOCK_PROCESS_CPUTIME_ID, state, own + TIME)
 
 
 @device
 def _stay_away_if_lost(state, own):
-    """Stay away if another program has used the core, and twice as long if that was so a short time ago."""
-    came_back, without_core, pause = state[own + CAME_BACK], state[own + WITHOUT_CORE], state[own + PAUSE]
-    now = nanoseconds(CLOCK_MONOTONIC, state, own + TIME)
-    if now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME) - without_core < LOST:
+    """Stay away if another program has used the core, and twice as long if that was so a short time ago.
+
+    If this process has used all cores but half a one, other threads of it had the core, as in reading a file.
+    """
+    since, without_core, of_process = state[own + SINCE], state[own + WITHOUT_CORE], state[own + OF_PROCESS]
+    _begin_to_look(state, own)
+    now, pause = state[own + SINCE], state[own + PAUSE]
+    if state[own + WITHOUT_CORE] - without_core < LOST:
         return
-    pause = min(2 * pause, LONGEST) if now - came_back < 2 * pause else SHORTEST
+    if 2 * (state[own + OF_PROCESS] - of_process) > (2 * state[CORES] - 1) * (now - since):
+        return
+    pause = min(2 * pause, LONGEST) if now - state[own + CAME_BACK] < 2 * pause else SHORTEST
     state[own + TIME], state[own + TIME + 1], state[own + PAUSE] = 0, pause, pause
     fetch_add(state, AWAY, 1)
     futex(state, STOPPED, FUTEX_WAIT, 0, own + TIME)
     fetch_add(state, AWAY, -1)
-    _come_back(state, own)
+    _begin_to_look(state, own)
+    state[own + CAME_BACK] = state[own + SINCE]
 
 
 @device
 def _sleep_if_idle(state, own, phase, looks):
     """Sleep until the next phase after enough looks; return the number of looks since then."""
-    pause = state[own + PAUSE]
-    if looks <= (LOOKS_BEFORE_SLEEP if pause == SHORTEST else FEW_LOOKS):
+    if looks <= (LOOKS_BEFORE_SLEEP if state[own + PAUSE] == SHORTEST else FEW_LOOKS):
         return looks
-    came_back = state[own + CAME_BACK]
     fetch_add(state, SLEEPING, 1)
     futex(state, PHASE, FUTEX_WAIT, phase & LOWER_HALF, 0)
     fetch_add(state, SLEEPING, -1)
-    _come_back(state, own)
-    if state[own + CAME_BACK] - came_back < 2 * pause:
-        state[own + CAME_BACK] = came_back
-    else:
+    _begin_to_look(state, own)
+    if state[own + SINCE] - state[own + CAME_BACK] >= 2 * state[own + PAUSE]:
         state[own + PAUSE] = SHORTEST
     return 0

@@ -35,7 +35,7 @@ from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.shares import STRIDE
 from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
-from edgewise.device.usable_cores import default_threads
+from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
 
 __all__ = ["Region", "compiled", "count", "entry", "greatest", "limited", "lock", "most", "new_shares", "run"]
@@ -226,6 +226,7 @@ class Helpers:
         self.state = words[skipped : len(words) - 8 + skipped]
         self.stacks = mmap.mmap(-1, size * helpers.STACK_SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.state[helpers.STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
+        self.state[helpers.CORES] = usable_cores()
         self.library = ctypes.CDLL(None)
         for position in range(size):
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)
