@@ -31,7 +31,7 @@ def counts_on(seed, **replaced):
 
     def start(number, barrier):
         plan = by_number.Plan(2, True, True)
-        region(Worker(number, 3, barrier), plan, next_stretch, csr, scratch, counts)
+        region(Worker(number, 3, barrier), plan, next_stretch, csr, scratch, counts, np.zeros(1, np.int64))
 
     assert jitter.run_region(scheduler, 3, start)
     return counts.values.tolist()

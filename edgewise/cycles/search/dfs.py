@@ -68,10 +68,10 @@ class WedgeNumbers(NamedTuple):
 class Wedges(NamedTuple):
     """The paths from ``start`` by ``middle`` to the neighbours in the entries ``first`` to ``end - 1``."""
 
-    start: int
-    middle: int
-    first: int
-    end: int
+    start: Any
+    middle: Any
+    first: Any
+    end: Any
 
 
 class Stacks(NamedTuple):
