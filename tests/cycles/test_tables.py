@@ -95,6 +95,22 @@ def test_all_vertices_at_once(name):
 
 @for_gpus
 @pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("least", [2, 3, 6])
+def test_marked_rows_of_higher_neighbours(least, seed, monkeypatch):
+    """Blocks take the lowest vertices whose rows of higher neighbours have ``least`` entries, or more."""
+    monkeypatch.setattr(triangles, "MARKED_FROM", least)
+    random = random_graph(seed, 24, 120)
+    graph = ew.Graph.from_edges(*random[1:], n_vertices=random[0]).to(PLACE)
+    solver = triangles.WarpTriangles(ranked_of(graph)._replace(max_degree=23))
+    solver.begin()
+    found, rank = (arrays.move(one, "cpu") for one in (solver.count_all(), ranked_of(graph).rank))
+    assert int(solver.n_lows[0]) > 0 and (found[rank] == expected("triangles", random)).all()
+
+
+@for_gpus
+@pytest.mark.interpreter
 @pytest.mark.parametrize("shape", ZOO)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_zoo(name, shape):
@@ -224,7 +240,8 @@ def test_lanes_of_a_warp_share_rows(seed):
     assert measured[1].tolist() == alone[1].tolist() and total[0] == alone[1].sum()
     assert (measured[0] == alone[0])[ranked.neighbours < rows].all()
     counts, edges = np.zeros(n, np.int64), triangles.Edges(rows, np.empty(0, np.int64))
-    lockstep.run(triangles.find_triangles, 0, len(rows), edges, ranked.csr, counts, np.zeros(0, np.int64))
+    given = edges, ranked.csr, triangles.Marked(1, 0), counts, np.zeros(0, np.int64)
+    lockstep.run(triangles.find_triangles, 0, len(rows), *given)
     assert (counts[ranked.rank] == expected("triangles", graph)).all()
     solver = pentagons.TablePentagons(ranked)
     solver.begin()
@@ -262,9 +279,12 @@ def test_compiles_for_gpus(page, part):
 def test_triangles_compile_for_gpus():
     words, many = np.zeros(1, np.int64), np.zeros(1, np.uint32)
     edges, csr = triangles.Edges(many, words), RankedCSR(words, many, words)
-    given = np.zeros(1, np.int32), 0, 1, edges, csr, words, words
-    text = triangles.find_triangles.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
-    assert "ld.local" not in text
+    barrier = np.zeros(1, np.int32)
+    given = barrier, 0, 1, edges, csr, triangles.Marked(1, 0), words, words
+    marked = barrier, many, words, words, csr, words
+    for kernel, types in ((triangles.find_triangles, given), (triangles.find_marked, marked)):
+        text = kernel.cuda.ptx(tuple(map(launch.kind_of, types)), (9, 0))
+        assert "ld.local" not in text
 
 
 @pytest.mark.ptx

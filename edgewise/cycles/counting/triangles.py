@@ -16,6 +16,11 @@ of all entries to be looked up, so that none is idle where rows are short or lon
 Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the ballot of the lanes.  Where
 there are hubs, nearly all triangles have their highest vertices among a few, whose counts would be a queue of
 atomic additions; these vertices then have several counts, each for some of the warps.
+
+If all vertices are counted, a block takes a vertex ``x`` with many higher neighbours, and enters them into a
+table in shared memory.  Its warps read the rows of the middles one after the other, entries side by side, and
+look them up there: one or two words of shared memory in place of a bisection of eight or nine steps.  Hits
+are added beside the entries of the table, and credited when ``x`` is done.
 """
 
 from __future__ import annotations
@@ -45,6 +50,7 @@ from edgewise.cycles.selection import has_hubs
 from edgewise.device import (
     arrays,
     barrier_wait,
+    cas,
     compiled,
     device,
     each,
@@ -52,7 +58,17 @@ from edgewise.device import (
     fetch_add,
     parallel_region,
 )
-from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
+from edgewise.device.warps import (
+    ballot,
+    block_barrier,
+    block_size,
+    find_segment,
+    inclusive_scan,
+    popcount,
+    shuffle,
+    warp_aggregated_add,
+    warp_size,
+)
 from edgewise.primitives import exclusive_scan, histogram
 from edgewise.primitives.thread_pool import next_chunk
 
@@ -71,6 +87,13 @@ COPIES = 16
 HUBS_PART = 32
 #: Entries of a graph from which on several counts pay.
 MANY_ENTRIES = 1 << 18
+
+#: Slots of the largest table of a marked row, twice its longest row.
+SLOTS = 4096
+#: Higher neighbours from which on a block of a GPU marks them.
+MARKED_FROM = 64
+#: Vertices of a graph up to which their numbers fit into a slot.
+RANKS = 2**31 - 2
 
 prefetch_higher = task_prefetcher(2, offsets=0, row=12, bounds=8, near_rows=4, near=8)
 
@@ -201,6 +224,13 @@ def _by_number(given, longest):
     return Whole(counts, n_self_loops, given.repeated // 2)
 
 
+class Marked(NamedTuple):
+    """Lengths of the rows of higher neighbours that blocks of a GPU mark: ``least`` to ``most``."""
+
+    least: int
+    most: int
+
+
 class Edges(NamedTuple):
     """Edges in an order of tasks: the lower vertex of each, and the entry of the higher one in its row.
 
@@ -255,8 +285,11 @@ def add_copies(worker, counts, copies):
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=8)
-def find_triangles(worker, first, end, edges, csr, counts, copies):
-    """Find the triangles of the edges ``first`` to ``end - 1``; ``copies`` are zeros before and after."""
+def find_triangles(worker, first, end, edges, csr, marked, counts, copies):
+    """Find the triangles of the edges ``first`` to ``end - 1``; ``copies`` are zeros before and after.
+
+    Those whose lowest vertex has a :class:`Marked` row are left out.
+    """
     lanes = warp_size()
     lane, warp = worker.id % lanes, worker.id // lanes
     for base in range(first + worker.id - lane, end, worker.count):
@@ -267,7 +300,7 @@ def find_triangles(worker, first, end, edges, csr, counts, copies):
             if len(edges.entries) > 0:
                 entry = np.int64(edges.entries[entry])
             middle = np.int64(csr.neighbours[entry])
-            if low < middle:
+            if low < middle and not is_marked(low, csr, marked):
                 edge = lookup_of(low, entry, csr)
         last = inclusive_scan(edge.length, lane)
         total, shift, triangles = shuffle(last, lanes - 1), edge.start + edge.length - last, 0
@@ -296,6 +329,98 @@ def find_triangles(worker, first, end, edges, csr, counts, copies):
         add_copies(worker, counts, copies)
 
 
+@device
+def is_marked(low, csr, marked):
+    """Whether a block marks the row of a vertex."""
+    length = csr.offsets[low + 1] - csr.split[low]
+    return marked.least <= length <= marked.most
+
+
+@each
+def list_marked(index, csr, marked, lows, n_lows):
+    """List the vertices whose rows are marked, about the highest first."""
+    low = len(lows) - 1 - index
+    if is_marked(low, csr, marked):
+        lows[warp_aggregated_add(n_lows, 0)] = low
+
+
+@device
+def slots_for(length):
+    """Slots of a table of so many vertices, a power of two: two for each, or more."""
+    slots = np.int64(32)
+    while slots < 2 * length:
+        slots *= 2
+    return slots
+
+
+@device
+def enter(words, n_slots, vertex):
+    """Enter a vertex into a table, which has a vertex plus one in a slot, while other threads do the same."""
+    slot, key = vertex * 0x9E3779B1 >> 12 & (n_slots - 1), np.int32(vertex + 1)
+    while words[slot] != 0 or cas(words, slot, np.int32(0), key) != 0:
+        slot = (slot + 1) & (n_slots - 1)
+
+
+@device
+def slot_of(words, n_slots, vertex):
+    """Slot of a vertex in a table, or -1."""
+    slot, key = vertex * 0x9E3779B1 >> 12 & (n_slots - 1), np.int32(vertex + 1)
+    held = words[slot]
+    while held != 0 and held != key:
+        slot = (slot + 1) & (n_slots - 1)
+        held = words[slot]
+    return slot if held != 0 else np.int64(-1)
+
+
+@device
+def count_marked(low, worker, csr, counts):
+    """Find the triangles whose lowest vertex is ``low`` by a table of its higher neighbours, with a block.
+
+    The words of the table are followed by the triangles of each vertex in it.
+    """
+    words, size, lanes = worker.shared, block_size(), warp_size()
+    thread, lane, triangles = worker.id % size, worker.id % lanes, np.int64(0)
+    first, end = csr.split[low], csr.offsets[low + 1]
+    n_slots = slots_for(end - first)
+    for slot in range(thread, 2 * n_slots, size):
+        words[slot] = 0
+    block_barrier()
+    for entry in range(first + thread, end, size):
+        enter(words, n_slots, np.int64(csr.neighbours[entry]))
+    block_barrier()
+    for entry in range(first + thread // lanes, end, size // lanes):
+        middle, found = np.int64(csr.neighbours[entry]), np.int64(0)
+        for position in range(csr.split[middle] + lane, csr.offsets[middle + 1], lanes):
+            slot = slot_of(words, n_slots, np.int64(csr.neighbours[position]))
+            if slot >= 0:
+                fetch_add(words, n_slots + slot, 1)
+                found += 1
+        found = inclusive_scan(found, lane)
+        if lane == lanes - 1 and found > 0:
+            fetch_add(words, n_slots + slot_of(words, n_slots, middle), found)
+            triangles += found
+    if triangles > 0:
+        fetch_add(counts, low, triangles)
+    block_barrier()
+    for slot in range(thread, n_slots, size):
+        if words[n_slots + slot] > 0:
+            fetch_add(counts, words[slot] - 1, words[n_slots + slot])
+
+
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=6, shared_words=2 * SLOTS + 1, shared_type=np.int32)
+def find_marked(worker, lows, n_lows, taken, csr, counts):
+    """Find the triangles whose lowest vertices are the first ``n_lows[0]`` of ``lows``, by blocks."""
+    task = np.int64(0)
+    while task < n_lows[0]:
+        block_barrier()  # until then other threads may read the last task
+        if worker.id % block_size() == 0:
+            worker.shared[2 * SLOTS] = fetch_add(taken, 0, 1)
+        block_barrier()
+        task = np.int64(worker.shared[2 * SLOTS])
+        if task < n_lows[0]:
+            count_marked(np.int64(lows[task]), worker, csr, counts)
+
+
 @each_row
 def list_upward(task, lane, n_lanes, order, starts, csr, edges):
     """List the upward entries of the rows of an order."""
@@ -316,7 +441,13 @@ class WarpTriangles:
     def __init__(self, ranked: Ranked, order=None):
         device, self.ranked = ranked.device, ranked
         self.n_vertices, self.csr, self.copies = ranked.n_vertices, ranked.csr, copies_for(ranked)
+        self.marked = Marked(1, 0)
         if order is None:
+            if ranked.max_degree is not None and ranked.max_degree >= MARKED_FROM and self.n_vertices < RANKS:
+                self.marked = Marked(MARKED_FROM, SLOTS // 2)
+                self.lows = arrays.empty(self.n_vertices, np.uint32, device)
+                self.n_lows = arrays.zeros(1, np.int64, device)
+                list_marked(self.n_vertices, self.csr, self.marked, self.lows, self.n_lows)
             self.edges = Edges(ranked.row_of_entries(), arrays.empty(0, np.int64, device))
             return
         starts = exclusive_scan(arrays.move((ranked.offsets[1:] - ranked.split)[order], device))
@@ -335,7 +466,7 @@ class WarpTriangles:
         """Count the triangles whose lowest vertices are ``order[first:end]``."""
         low, high = int(self.starts[first]), int(self.starts[end])
         if low < high:
-            find_triangles(low, high, self.edges, self.csr, self.counts, self.copies)
+            find_triangles(low, high, self.edges, self.csr, self.marked, self.counts, self.copies)
 
     @property
     def total(self) -> float:
@@ -347,7 +478,11 @@ class WarpTriangles:
     def count_all(self):
         """Count all triangles: (n,) int64 array by rank."""
         if len(self.edges.lows):
-            find_triangles(0, len(self.edges.lows), self.edges, self.csr, self.counts, self.copies)
+            whole = 0, len(self.edges.lows), self.edges
+            find_triangles(*whole, self.csr, self.marked, self.counts, self.copies)
+            if self.marked.most > 0:
+                taken = arrays.zeros(1, np.int64, arrays.device_of(self.counts))
+                find_marked(self.lows, self.n_lows, taken, self.csr, self.counts)
         return self.counts
 
 
