@@ -88,7 +88,7 @@ HUBS_PART = 32
 #: Entries of a graph from which on several counts pay.
 MANY_ENTRIES = 1 << 18
 
-#: Slots of the largest table of a marked row, twice its longest row.
+#: Slots of the largest table of a marked row, twice as many as the longest row that is marked has entries.
 SLOTS = 4096
 #: Higher neighbours from which on a block of a GPU marks them.
 MARKED_FROM = 64
@@ -346,9 +346,9 @@ def list_marked(index, csr, marked, lows, n_lows):
 
 @device
 def slots_for(length):
-    """Slots of a table of so many vertices, a power of two: two for each, or more."""
+    """Slots of a table of so many vertices, a power of two: four for each, in the largest two or more."""
     slots = np.int64(32)
-    while slots < 2 * length:
+    while slots < 4 * length and slots < SLOTS:
         slots *= 2
     return slots
 
