@@ -8,7 +8,8 @@ its component, and usually nearly all vertices do: what is left shrinks quickly.
 
 Least vertices spread along the edges, in both directions, by atomic minima, sweep after sweep until nothing
 changes.  A vertex passes on the value of its own value, too, if that is less: as with pointer jumping, a long
-path takes few sweeps.
+path takes few sweeps.  In a sweep every block of workers goes over its own range of the edges until nothing
+changes there: where neighbours have near numbers, as in meshes, one range holds long paths.
 
 All sweeps and rounds are one region, with one barrier for each (:mod:`edgewise.primitives.rounds`).
 """
@@ -19,7 +20,7 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
 from edgewise.device.shares import own_share
-from edgewise.device.warps import block_size, warp_aggregated_add
+from edgewise.device.warps import block_any, block_size, warp_aggregated_add
 from edgewise.index_type import index_type
 from edgewise.primitives.rounds import APART, Rounds, set_of
 
@@ -37,11 +38,12 @@ class Edges(NamedTuple):
 
 
 class Signatures(NamedTuple):
-    """State that all workers share; (n,) index arrays, and the counters (KEPT.end,) int64."""
+    """State that all workers share; index arrays, and the counters (KEPT.end,) int64."""
 
-    reaching: Any  # least vertex known to reach a vertex
-    reached: Any  # least vertex known to be reached from it
-    labels: Any  # the result
+    least: (
+        Any  # (2 n,): by vertex, the least one known to reach it, and the least known to be reached from it
+    )
+    labels: Any  # (n,): the result
     counters: Any
     unknown: int  # the label of vertices whose component is not known yet
 
@@ -55,27 +57,41 @@ class Turn(NamedTuple):
 
 
 @device
-def lower(values, vertex, other):
-    """Lower the value of a vertex to that of another, and to the value of that; return whether it was."""
-    value = load(values, other)
-    value = min(value, load(values, value))
-    if value < load(values, vertex):
-        fetch_min(values, vertex, value)
+def lower(least, place, value):
+    """Lower a value; return whether it was higher.
+
+    It is read plainly: a cache may show an earlier one to other workers of the sweep, but not after it.
+    """
+    if value < least[place]:
+        fetch_min(least, place, value)
         return True
     return False
 
 
 @device
-def sweep(worker, edges, count, state):
-    """Pass the values along the worker's edges, once; return whether one has changed."""
-    changed = False
-    first, end, step = own_share(worker, 0, count)
-    for edge in range(first, end, step):
-        source, target = edges.sources[edge], edges.targets[edge]
-        if lower(state.reaching, target, source):
-            changed = True
-        if lower(state.reached, source, target):
-            changed = True
+def pass_on(least, source, target):
+    """Pass values along an edge, and those of the values; return whether one has changed."""
+    reaching, reached = least[2 * source], least[2 * target + 1]
+    reaching, reached = min(reaching, least[2 * reaching]), min(reached, least[2 * reached + 1])
+    changed = lower(least, 2 * target, reaching)
+    return lower(least, 2 * source + 1, reached) or changed
+
+
+@device
+def sweep(worker, edges, count, least):
+    """Pass values along the edges of the worker's block until nothing changes; return whether any has."""
+    size = block_size()
+    block, blocks = worker.id // size, worker.count // size
+    first, end = count * block // blocks, count * (block + 1) // blocks
+    changed, again = False, True
+    while again:
+        again = False
+        for edge in range(first + worker.id % size, end, size):
+            source, target = np.int64(edges.sources[edge]), np.int64(edges.targets[edge])
+            if pass_on(least, source, target):
+                again = True
+        again = block_any(again)
+        changed = changed or again
     return changed
 
 
@@ -86,7 +102,7 @@ def spread(worker, edges, count, state, turn):
     while changed:
         if worker.id == 0:
             store(state.counters, set_of(CHANGED, sweeps + 1), 0)
-        if sweep(worker, edges, count, state):
+        if sweep(worker, edges, count, state.least):
             store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
@@ -100,7 +116,7 @@ def begin(worker, state):
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         if state.labels[vertex] == state.unknown:
-            state.reaching[vertex] = state.reached[vertex] = vertex
+            state.least[2 * vertex] = state.least[2 * vertex + 1] = vertex
 
 
 @device
@@ -108,8 +124,8 @@ def finish(worker, state):
     """Label the vertices whose signature is one vertex; a label that is known is written once more."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        if state.reaching[vertex] == state.reached[vertex]:
-            state.labels[vertex] = state.reaching[vertex]
+        if state.least[2 * vertex] == state.least[2 * vertex + 1]:
+            state.labels[vertex] = state.least[2 * vertex]
 
 
 @device
@@ -124,11 +140,9 @@ def label_rest(worker, state):
 @device
 def remains(edges, edge, state):
     """Whether an edge may be inside a component that is not known yet."""
-    source, target = edges.sources[edge], edges.targets[edge]
-    least = state.reaching[source]
-    if least != state.reaching[target] or state.reached[source] != state.reached[target]:
-        return False
-    return least != state.reached[source]
+    least, source, target = state.least, np.int64(edges.sources[edge]), np.int64(edges.targets[edge])
+    reaching, reached = least[2 * source], least[2 * source + 1]
+    return reaching != reached and reaching == least[2 * target] and reached == least[2 * target + 1]
 
 
 @device
@@ -184,7 +198,7 @@ def signatures(n_vertices, sources, targets):
 
     labels = arrays.full(n_vertices, unknown, kind, device)
     counters = arrays.zeros(KEPT.end, np.int64, device)
-    state = Signatures(empty(n_vertices), empty(n_vertices), labels, counters, int(unknown))
+    state = Signatures(empty(2 * n_vertices), labels, counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)
     return labels
