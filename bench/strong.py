@@ -26,7 +26,7 @@ import edgewise as ew
 from edgewise.device import threads
 from edgewise.strong import METHODS
 
-SHAPES = ("rmat", "uniform", "rgg", "grid")
+SHAPES = ("rmat", "uniform", "rgg", "grid", "sparse")
 #: Parts of the edges that lead forth, and back, where some lead one way only.
 FORTH, BACK = 0.7, 0.7
 #: Runs of ECL-SCC, whose process solves once.
@@ -59,9 +59,24 @@ def one_way(family, size):
     return made.offsets, made.neighbours
 
 
+def sparse(size):
+    """Names and rows of random graphs of low degree, and of one without cycles."""
+    n, make = 1 << size, partial(ew.generate.uniform, directed=True)
+    for degree in (1.1, 2.0):
+        made = make(n, int(degree * n))
+        yield f"degree {degree}", (made.offsets, made.neighbours)
+    made = make(n, 4 * n)
+    ends = np.minimum(made.sources, made.targets), np.maximum(made.sources, made.targets)
+    made = ew.Graph.from_edges(*ends, n_vertices=n, directed=True)
+    yield "no cycles", (made.offsets, made.neighbours)
+
+
 def graphs(given):
     """Names and rows of the graphs."""
     for family in given.families:
+        if family == "sparse":
+            yield from sparse(given.size)
+            continue
         size = given.size + 2 if family == "grid" else given.size
         made = one_way(family, size)
         if made:

@@ -275,7 +275,7 @@ def _register_blocks():
 
     @overload_on_cuda(block_any)
     def block_any_on_cuda(flag):
-        return lambda flag: cuda.syncthreads_or(flag) != 0
+        return lambda flag: cuda.syncthreads_or(np.int32(flag)) != 0
 
 
 on_cuda(_register_warps)
