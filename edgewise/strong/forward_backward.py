@@ -17,9 +17,9 @@ has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is foun
 same round.
 
 Backwards a pull reads outgoing rows, and needs no others: in a graph without locality a marked vertex lets
-those in front of it find it in the same sweep, so a few sweeps are enough.  If sweeps do not find fewer and fewer,
-as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches, which has
-them.
+those in front of it find it in the same sweep, so a few sweeps are enough.  If they do not find fewer and
+fewer, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches,
+which has them.
 """
 
 from typing import Any, NamedTuple
