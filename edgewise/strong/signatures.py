@@ -30,6 +30,11 @@ CHANGED = Rounds(0, APART)
 KEPT = Rounds(CHANGED.end, APART)
 
 
+#: Times that a block goes over its edges in a sweep, at most.
+TURNS = 4
+HOOKS = True
+
+
 class Edges(NamedTuple):
     """A list of edges, as two (m,) index arrays."""
 
@@ -69,30 +74,48 @@ def lower(least, place, value):
 
 
 @device
-def pass_on(least, source, target):
-    """Pass values along an edge, and those of the values; return whether one has changed."""
-    reaching, reached = least[2 * source], least[2 * target + 1]
-    reaching, reached = min(reaching, least[2 * reaching]), min(reached, least[2 * reached + 1])
-    changed = lower(least, 2 * target, reaching)
-    return lower(least, 2 * source + 1, reached) or changed
-
-
-@device
 def sweep(worker, edges, count, least):
-    """Pass values along the edges of the worker's block until nothing changes; return whether any has."""
+    """Pass values along the edges of the worker's block, a few times; return whether any has changed."""
     size = block_size()
     block, blocks = worker.id // size, worker.count // size
     first, end = count * block // blocks, count * (block + 1) // blocks
-    changed, again = False, True
+    changed, again, turns = False, True, 0
     while again:
         again = False
         for edge in range(first + worker.id % size, end, size):
-            source, target = np.int64(edges.sources[edge]), np.int64(edges.targets[edge])
-            if pass_on(least, source, target):
+            source, target = 2 * np.int64(edges.sources[edge]), 2 * np.int64(edges.targets[edge])
+            if lower(least, target, least[source]):
                 again = True
+            if lower(least, source + 1, least[target + 1]):
+                again = True
+        turns += 1
         again = block_any(again)
         changed = changed or again
+        again = again and turns < TURNS
     return changed
+
+
+@device
+def jump(worker, state):
+    """Replace the values of vertices by the values of these, as long as they are less."""
+    least = state.least
+    first, end, step = own_share(worker, 0, len(state.labels))
+    for vertex in range(first, end, step):
+        if state.labels[vertex] != state.unknown:
+            continue
+        for way in range(2):
+            place = 2 * vertex + way
+            value = np.int64(least[place])
+            other = np.int64(least[2 * value + way])
+            if other < value:
+                while other < value:
+                    value = other
+                    other = np.int64(least[2 * value + way])
+                fetch_min(least, place, value)
+        if HOOKS:
+            reaching, reached = np.int64(least[2 * vertex]), np.int64(least[2 * vertex + 1])
+            lower(least, 2 * reaching + 1, reached)
+            lower(least, 2 * reached, reaching)
 
 
 @device
@@ -107,6 +130,9 @@ def spread(worker, edges, count, state, turn):
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
         sweeps += 1
+        if changed:
+            jump(worker, state)
+            barrier_wait(worker)
     return Turn(sweeps, turn.rounds, turn.left)
 
 
