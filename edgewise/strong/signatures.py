@@ -33,6 +33,8 @@ KEPT = Rounds(CHANGED.end, APART)
 #: Times that a block goes over its edges in a sweep, at most.
 TURNS = 4
 HOOKS = True
+PER_WORKER = 1
+ALTERNATE = False
 
 
 class Edges(NamedTuple):
@@ -74,12 +76,9 @@ def lower(least, place, value):
 
 
 @device
-def sweep(worker, edges, count, least):
-    """Pass values along the edges of the worker's block, a few times; return whether any has changed."""
-    size = block_size()
-    block, blocks = worker.id // size, worker.count // size
-    first, end = count * block // blocks, count * (block + 1) // blocks
-    changed, again, turns = False, True, 0
+def go_over(worker, edges, first, end, least):
+    """Pass values along the edges of a tile, a few times; return whether any has changed."""
+    changed, again, turns, size = False, True, 0, block_size()
     while again:
         again = False
         for edge in range(first + worker.id % size, end, size):
@@ -92,6 +91,19 @@ def sweep(worker, edges, count, least):
         again = block_any(again)
         changed = changed or again
         again = again and turns < TURNS
+    return changed
+
+
+@device
+def sweep(worker, edges, count, least, backwards):
+    """Pass values along all edges, tile by tile; return whether any has changed."""
+    size, changed = block_size(), False
+    block, blocks, tile = worker.id // size, worker.count // size, size * PER_WORKER
+    n_tiles = (count + tile - 1) // tile
+    for number in range(block, n_tiles, blocks):
+        first = (n_tiles - 1 - number if backwards else number) * tile
+        if go_over(worker, edges, first, min(first + tile, count), least):
+            changed = True
     return changed
 
 
@@ -125,7 +137,7 @@ def spread(worker, edges, count, state, turn):
     while changed:
         if worker.id == 0:
             store(state.counters, set_of(CHANGED, sweeps + 1), 0)
-        if sweep(worker, edges, count, state.least):
+        if sweep(worker, edges, count, state.least, ALTERNATE and sweeps % 2 == 1):
             store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
