@@ -28,10 +28,14 @@ NONE = np.empty(0, np.int64)
 
 
 class Edges(NamedTuple):
-    """The edges, and how they are divided."""
+    """The edges, and how they are divided.
+
+    If ``offsets`` are not empty, the edges are the entries of other rows, whose numbers are the neighbours.
+    """
 
     rows: Any  # (m,) index array
-    neighbours: Any  # (m,) index array
+    neighbours: Any  # (m,) index array, or empty
+    offsets: Any  # int64
     numbers: Any  # (m,) int64, or empty where they are not wanted
     both: int  # whether an edge is an entry of its neighbour's row, too
     bounds: Any  # (blocks + 1,) int64: those of the blocks
@@ -56,15 +60,39 @@ class Rows(NamedTuple):
     numbers: Any
 
 
+@device
+def _first_row(offsets, entry):
+    """The last row that begins at the entry or before it; 0 without offsets."""
+    first, end = np.int64(0), np.int64(len(offsets))
+    while end - first > 1:
+        middle = (first + end) >> 1
+        if offsets[middle] <= entry:
+            first = middle
+        else:
+            end = middle
+    return first
+
+
+@device
+def _neighbour_of(edges, edge, row):
+    """The neighbour of an edge; that of the edge before was ``row``, if edges are entries of rows."""
+    if len(edges.offsets) == 0:
+        return np.int64(edges.neighbours[edge])
+    while edges.offsets[row + 1] <= edge:
+        row += 1
+    return row
+
+
 @partial(each, least_chunk=1)
 def _count_entries(block, edges, shift, n_buckets, counts, ordered):
     """Count a block's entries by bucket, and find out whether its edges are sorted."""
     base, by_row, by_neighbour = block * n_buckets, True, not edges.both
     first, end = edges.bounds[block], edges.bounds[block + 1]
     before = max(first - 1, 0)
-    last_row, last = np.int64(edges.rows[before]), np.int64(edges.neighbours[before])
+    neighbour = _first_row(edges.offsets, before)
+    last_row, last = np.int64(edges.rows[before]), _neighbour_of(edges, before, neighbour)
     for edge in range(first, end):
-        row, neighbour = np.int64(edges.rows[edge]), np.int64(edges.neighbours[edge])
+        row, neighbour = np.int64(edges.rows[edge]), _neighbour_of(edges, edge, neighbour)
         counts[base + (row >> shift)] += 1
         if edges.both and row != neighbour:
             counts[base + (neighbour >> shift)] += 1
@@ -91,9 +119,9 @@ def _move_entry(row, neighbour, edge, edges, buckets, starts, base):
 
 @partial(each, least_chunk=1)
 def _move_entries(block, edges, buckets, starts):
-    base = block * (len(buckets.bounds) - 1)
+    base, neighbour = block * (len(buckets.bounds) - 1), _first_row(edges.offsets, edges.bounds[block])
     for edge in range(edges.bounds[block], edges.bounds[block + 1]):
-        row, neighbour = np.int64(edges.rows[edge]), np.int64(edges.neighbours[edge])
+        row, neighbour = np.int64(edges.rows[edge]), _neighbour_of(edges, edge, neighbour)
         _move_entry(row, neighbour, edge, edges, buckets, starts, base)
         if edges.both and row != neighbour:
             _move_entry(neighbour, row, edge, edges, buckets, starts, base)
@@ -167,21 +195,26 @@ def _lists(count, kind, numbered):
     return np.empty(count, kind), np.empty(count, np.int64) if numbered else NONE
 
 
+def _divided(rows, neighbours, offsets, numbers, both):
+    """The edges in blocks."""
+    blocks = max(1, min(threads.count() * BLOCKS, len(rows) // BLOCK_EDGES))
+    return Edges(rows, neighbours, offsets, numbers, int(both), bounds_of(len(rows), blocks))
+
+
+def transposed(offsets, neighbours, numbers=NONE):
+    """The rows of the other direction, in order, with the ``numbers`` of the entries if there are any."""
+    edges = _divided(neighbours, neighbours[:0], offsets, numbers, False)
+    return _stable_rows(len(offsets) - 1, edges, False)
+
+
 def rows_by_buckets(vertices, sources, targets, both, with_edges):
     """As :func:`~edgewise.ingest.csr.rows_from_edges`, on the CPU."""
-    from edgewise.ingest.edges import row_numbers
-
-    def divided(rows, neighbours, numbers, both):
-        blocks = max(1, min(threads.count() * BLOCKS, len(rows) // BLOCK_EDGES))
-        return Edges(rows, neighbours, numbers, int(both), bounds_of(len(rows), blocks))
-
     if len(sources) == 0:
         none = NONE if with_edges else None
-        return np.zeros(vertices + 1, np.int64), np.empty(0, sources.dtype), none
+        return np.zeros(vertices + 1, np.int64), sources[:0], none
     numbers = np.arange(len(sources)) if with_edges else NONE
-    rows = _stable_rows(vertices, divided(sources, targets, numbers, both), True)
+    rows = _stable_rows(vertices, _divided(sources, targets, NONE, numbers, both), True)
     if rows is None:
-        first = _stable_rows(vertices, divided(targets, sources, numbers, both), False)
-        others = row_numbers(first.offsets, sources.dtype)
-        rows = _stable_rows(vertices, divided(first.neighbours, others, first.numbers, False), False)
+        rows = _stable_rows(vertices, _divided(targets, sources, NONE, numbers, both), False)
+        rows = transposed(*rows)
     return rows.offsets, rows.neighbours, rows.numbers if with_edges else None

@@ -7,11 +7,11 @@ ECL-SCC; there with the largest vertices).  In each round the least vertex of ev
 its component, and usually nearly all vertices do: what is left shrinks quickly.
 
 Least vertices spread along the edges, in both directions, by atomic minima, sweep after sweep until nothing
-changes.  A vertex passes on the value of its own value, too, if that is less: as with pointer jumping, a long
-path takes few sweeps.  In a sweep every block of workers goes over its own range of the edges until nothing
-changes there: where neighbours have near numbers, as in meshes, one range holds long paths.
+changes.  In a sweep a block of workers goes over its own range of the edges twice, since in meshes neighbours
+have near numbers.  Between sweeps the values of vertices become the values of these, as long as they are
+less, so that a long path takes few sweeps; and of two values of a vertex the first reaches the second.
 
-All sweeps and rounds are one region, with one barrier for each (:mod:`edgewise.primitives.rounds`).
+All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """
 
 from typing import Any, NamedTuple
@@ -30,11 +30,8 @@ CHANGED = Rounds(0, APART)
 KEPT = Rounds(CHANGED.end, APART)
 
 
-#: Times that a block goes over its edges in a sweep, at most.
-TURNS = 4
-HOOKS = True
-PER_WORKER = 1
-ALTERNATE = False
+#: Times that a block goes over its edges in a sweep, unless nothing changes any more.
+TURNS = 2
 
 
 class Edges(NamedTuple):
@@ -76,9 +73,12 @@ def lower(least, place, value):
 
 
 @device
-def go_over(worker, edges, first, end, least):
-    """Pass values along the edges of a tile, a few times; return whether any has changed."""
-    changed, again, turns, size = False, True, 0, block_size()
+def sweep(worker, edges, count, least):
+    """Pass values along the edges of the worker's block, ``TURNS`` times; return whether any has changed."""
+    size = block_size()
+    block, blocks = worker.id // size, worker.count // size
+    first, end = count * block // blocks, count * (block + 1) // blocks
+    changed, again, turns = False, True, 0
     while again:
         again = False
         for edge in range(first + worker.id % size, end, size):
@@ -95,39 +95,26 @@ def go_over(worker, edges, first, end, least):
 
 
 @device
-def sweep(worker, edges, count, least, backwards):
-    """Pass values along all edges, tile by tile; return whether any has changed."""
-    size, changed = block_size(), False
-    block, blocks, tile = worker.id // size, worker.count // size, size * PER_WORKER
-    n_tiles = (count + tile - 1) // tile
-    for number in range(block, n_tiles, blocks):
-        first = (n_tiles - 1 - number if backwards else number) * tile
-        if go_over(worker, edges, first, min(first + tile, count), least):
-            changed = True
-    return changed
+def jump(least, vertex, way):
+    """Lower a value of a vertex to the values of the value, as long as they are less; return it."""
+    value = np.int64(least[2 * vertex + way])
+    other = np.int64(least[2 * value + way])
+    if other < value:
+        while other < value:
+            value, other = other, np.int64(least[2 * other + way])
+        fetch_min(least, 2 * vertex + way, value)
+    return value
 
 
 @device
-def jump(worker, state):
-    """Replace the values of vertices by the values of these, as long as they are less."""
-    least = state.least
+def shorten(worker, state):
+    """Let the vertices whose label is unknown jump, and tell the values of each other."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        if state.labels[vertex] != state.unknown:
-            continue
-        for way in range(2):
-            place = 2 * vertex + way
-            value = np.int64(least[place])
-            other = np.int64(least[2 * value + way])
-            if other < value:
-                while other < value:
-                    value = other
-                    other = np.int64(least[2 * value + way])
-                fetch_min(least, place, value)
-        if HOOKS:
-            reaching, reached = np.int64(least[2 * vertex]), np.int64(least[2 * vertex + 1])
-            lower(least, 2 * reaching + 1, reached)
-            lower(least, 2 * reached, reaching)
+        if state.labels[vertex] == state.unknown:
+            reaching, reached = jump(state.least, vertex, 0), jump(state.least, vertex, 1)
+            lower(state.least, 2 * reaching + 1, reached)
+            lower(state.least, 2 * reached, reaching)
 
 
 @device
@@ -137,13 +124,13 @@ def spread(worker, edges, count, state, turn):
     while changed:
         if worker.id == 0:
             store(state.counters, set_of(CHANGED, sweeps + 1), 0)
-        if sweep(worker, edges, count, state.least, ALTERNATE and sweeps % 2 == 1):
+        if sweep(worker, edges, count, state.least):
             store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
         sweeps += 1
         if changed:
-            jump(worker, state)
+            shorten(worker, state)
             barrier_wait(worker)
     return Turn(sweeps, turn.rounds, turn.left)
 
