@@ -211,12 +211,12 @@ def _count_at_once(graph, request, name):
         return None
     with timer("count"):
         start = perf_counter()
-        counts = prepared.solve()
+        counts, n_self_loops, n_duplicates = prepared()
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     if request.progress is not None:
         request.progress(1.0, 1.0)
-    return _Counted(name, seconds, counts, prepared.n_self_loops, prepared.n_duplicates, (worker.name,))
+    return _Counted(name, seconds, counts, n_self_loops, n_duplicates, (worker.name,))
 
 
 def _count_by_tasks(graph, request, name):

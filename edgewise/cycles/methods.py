@@ -35,9 +35,9 @@ class CycleMethod(Method):
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
     whole : callable or None
-        ``whole(graph, most)`` prepares a count of all vertices at once on the device of the graph: a
-        :class:`~edgewise.cycles.counting.ranked.Whole`, or ``None`` where there are more than the ``most``
-        operations, or tasks are as fast.
+        ``whole(graph, most)`` prepares a count of all vertices at once on the device of the graph, and
+        returns what is called for the :class:`~edgewise.cycles.counting.ranked.Whole`, or ``None`` where
+        there are more than the ``most`` operations, or tasks are as fast.
     cost : float
         Operations, in the unit of :mod:`~edgewise.cycles.planning`, of a unit of its work.
     enumerates : bool

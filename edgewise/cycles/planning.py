@@ -22,6 +22,7 @@ is right if it fits.  They halve twice the count at the end, therefore the limit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -133,8 +134,8 @@ def check_fits(ranked: Ranked, length: int) -> None:
         )
 
 
-def whole_by_rank(graph, length: int, most: float, make_solver) -> Whole | None:
-    """A count at all ranks at once on a GPU, or ``None`` if there are more than the ``most`` operations.
+def whole_by_rank(graph, length: int, most: float, make_solver) -> Callable[[], Whole] | None:
+    """What counts at all ranks at once on a GPU, or ``None`` if there are more than the ``most`` operations.
 
     ``make_solver(ranked)`` makes a solver that is kept with the graph: ``total`` are its operations,
     ``copy(solver).begin()`` allocates scratch, and ``count_all()`` returns counts by rank.
@@ -151,9 +152,9 @@ def whole_by_rank(graph, length: int, most: float, make_solver) -> Whole | None:
     def count():
         solver = copy(kept)
         solver.begin()
-        return by_vertex(solver.count_all(), ranked)
+        return Whole(by_vertex(solver.count_all(), ranked), ranked.n_self_loops, ranked.n_duplicates)
 
-    return None if kept is None else Whole(count, ranked.n_self_loops, ranked.n_duplicates)
+    return None if kept is None else count
 
 
 class Tasks:

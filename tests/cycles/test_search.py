@@ -210,7 +210,7 @@ TASKS = "int64[]", "int64", "int64", "int64[]", "int64"
 KERNELS = {
     "dfs": (
         dfs.search.cuda,
-        ("int64", (dfs.Tasks, TASKS), RANKED)
+        ("int64", (dfs.Tasks, TASKS), (dfs.WedgeNumbers, ("int64[]", "int64[]")), RANKED)
         + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64", "uint8[]", "int64")), "int64[]"),
     ),
     "enumerate": (

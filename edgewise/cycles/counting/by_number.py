@@ -258,15 +258,18 @@ def are_far(first, end, csr):
 def list_vertices(first, end, csr, listed):
     """List the vertices of a stretch that begin with two lower neighbours, which alone matter.
 
-    Returns how many there are.
+    Returns how many there are, and the self-loops of the others.
     """
     offsets, neighbours = csr
-    count, last = np.int64(0), np.int64(len(neighbours) - 1)
+    count, self_loops, last = np.int64(0), np.int64(0), np.int64(len(neighbours) - 1)
     for vertex in range(first, end):
-        start = offsets[vertex]
+        start, stop = offsets[vertex], offsets[vertex + 1]
+        least = np.int64(neighbours[np.uint64(min(start, last))])
+        second = np.int64(neighbours[np.uint64(min(start + 1, last))])
         listed[count] = vertex
-        count += (start + 1 < offsets[vertex + 1]) & (np.int64(neighbours[min(start + 1, last)]) < vertex)
-    return count
+        count += (start + 1 < stop) & (second < vertex)
+        self_loops += ((start < stop) & (least == vertex)) | ((start + 1 < stop) & (second == vertex))
+    return count, self_loops
 
 
 @device
@@ -293,20 +296,27 @@ def prefetch_rows(item, count, listed, csr, counts):
 
 @device
 def count_stretch(first, end, csr, table, credits):
-    """Count the triangles whose highest vertices are ``first`` to ``end - 1``; return their number."""
+    """Count the triangles whose highest vertices are ``first`` to ``end - 1``.
+
+    Returns their number, and that of the vertices with a self-loop, if no row has an entry twice.
+    """
     offsets, neighbours = csr
-    triangles = np.int64(0)
-    far, count = are_far(first, end, csr), list_vertices(first, end, csr, table.listed)
+    triangles, last = np.int64(0), np.uint64(len(neighbours) - 1)
+    far = are_far(first, end, csr)
+    count, self_loops = list_vertices(first, end, csr, table.listed)
     for item in range(count):
         if far:
             prefetch_rows(item, count, table.listed, csr, credits.counts)
         vertex = table.listed[item]
         start, stop = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])
         entry = start + np.uint64(2)
-        while entry < stop and np.int64(neighbours[entry]) < vertex:
+        while (entry < stop) & (np.int64(neighbours[min(entry, last)]) < vertex):  # one branch, not two
             entry += ONE
         n_lower = np.int64(entry - start)
-        if n_lower <= MAX_MERGED:
+        self_loops += (entry < stop) & (np.int64(neighbours[min(entry, last)]) == vertex)
+        if n_lower == 2:  # as below, compiled without the loops
+            own = merge_rows(vertex, np.int64(start) + 2, csr, credits)
+        elif n_lower <= MAX_MERGED:
             own = merge_rows(vertex, np.int64(entry), csr, credits)
         elif vertex - np.int64(neighbours[start]) < NEAR:
             own = mark_rows(vertex, np.int64(entry), csr, table, credits)
@@ -315,7 +325,7 @@ def count_stretch(first, end, csr, table, credits):
         if own > 0:
             credit(vertex, own, credits)
             triangles += own
-    return triangles
+    return triangles, self_loops
 
 
 @device
@@ -336,8 +346,8 @@ def clear(first, end, array):
 
 
 @parallel_region
-def count_rows(worker, plan, next_stretch, csr, scratch, counts):
-    """Count the triangles of all stretches, with all workers."""
+def count_rows(worker, plan, next_stretch, csr, scratch, counts, self_loops):
+    """Count the triangles of all stretches, with all workers, and the self-loops."""
     size, dirty, repeats = plan
     n = len(csr.offsets) - 1
     n_words, n_slots = len(scratch.words) // worker.count, len(scratch.slots) // worker.count
@@ -357,19 +367,22 @@ def count_rows(worker, plan, next_stretch, csr, scratch, counts):
         end = min(first + size, n)
         base = max(end - WINDOW, 0)
         credits = Credits(near, base, counts) if worker.count > 1 else Credits(counts, 0, counts)
-        if count_stretch(first, end, csr, table, credits) > 0 and worker.count > 1:
+        triangles, own_loops = count_stretch(first, end, csr, table, credits)
+        if triangles > 0 and worker.count > 1:
             add_near(credits, end - base)
+        if own_loops > 0:
+            fetch_add(self_loops, 0, own_loops)
         first = np.int64(fetch_add(next_stretch, 0, 1)) * size
 
 
 def count_by_number(rows: CSR, longest: int, repeats: bool):
     """Count the triangles of sorted symmetric rows of at most ``longest`` entries: (n,) int64 array.
 
-    ``repeats`` says whether a row may have an entry twice.
+    ``repeats`` says whether a row may have an entry twice; if not, the self-loops are counted as well.
     """
     n, count, n_slots = len(rows.offsets) - 1, workers(), SLOTS
     if not len(rows.neighbours):
-        return np.zeros(n, np.int64)
+        return np.zeros(n, np.int64), 0
     while n_slots < min(SPACE * longest, max(SPACIOUS, 2 * longest)):
         n_slots *= 2
     dirty = 8 * max(n, count * n_slots) < NEW_BYTES
@@ -378,5 +391,6 @@ def count_by_number(rows: CSR, longest: int, repeats: bool):
     words, counts = allocate(count * n_slots, np.uint64), allocate(n, np.int64)
     scratch = Scratch(words, *(np.empty(count * one, kind) for one, kind in sizes))
     plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty, repeats)
-    count_rows(plan, np.zeros(1, np.int64), rows, scratch, counts)
-    return counts
+    next_stretch, self_loops = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    count_rows(plan, next_stretch, rows, scratch, counts, self_loops)
+    return counts, int(self_loops[0])

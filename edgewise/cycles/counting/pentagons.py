@@ -40,6 +40,7 @@ before the middles are credited, and ``p d`` is kept as a negative loss to make 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -440,7 +441,7 @@ class TablePentagons(ApexCounter):
         return counts
 
 
-def whole(graph, most: float) -> Whole | None:
+def whole(graph, most: float) -> Callable[[], Whole] | None:
     """Count all pentagons on a GPU at once, unless there are more than the ``most`` wedges."""
     if graph.device == "cpu":
         return None

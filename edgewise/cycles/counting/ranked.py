@@ -9,7 +9,6 @@ neighbours only, is therefore found cheaply, however long the longest row is.  T
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,12 +135,9 @@ def by_vertex(counts, ranked: Ranked):
 
 
 class Whole(NamedTuple):
-    """A count of all vertices at once: ``solve()`` returns (n,) int64 counts by vertex.
+    """What a count of all vertices at once finds: (n,) int64 counts by vertex, and edges that are ignored."""
 
-    The others are the edges that are ignored.
-    """
-
-    solve: Callable[[], Any]
+    counts: Any
     n_self_loops: int
     n_duplicates: int
 

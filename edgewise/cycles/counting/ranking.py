@@ -61,8 +61,7 @@ def ranked_of(graph) -> Ranked:
             if graph.device != "cpu":
                 return by_keys(graph.offsets, graph.neighbours)
             if "rows" in graph.made_of:
-                rows, facts = sorted_rows(graph)
-                return by_rows(rows, facts)
+                return by_rows(sorted_rows(graph))
             return by_counting(graph.n_vertices, graph.sources, graph.targets)
 
     return graph.cached("ranked", rank)
@@ -71,55 +70,112 @@ def ranked_of(graph) -> Ranked:
 class RowFacts(NamedTuple):
     """What one pass over rows finds; numbers, or arrays with one for each piece of the rows.
 
-    These are entries that are self-loops, that repeat the one before, and that are below it; a bound of the
-    pairs of a lower and a higher neighbour of the same vertex; and the entries of the longest row.
+    ``pairs`` is a bound of the pairs of a lower and a higher neighbour of the same vertex, ``longest`` the
+    entries of the longest row.  ``falls`` are entries that are not above the one before in the same row.
     """
 
-    self_loops: Any
-    repeated: Any
-    descents: Any
     pairs: Any
     longest: Any
+    falls: Any
 
 
 @partial(each, least_chunk=1)
 def _measure_rows(piece, bounds, rows, facts):
-    self_loops = repeated = descents = pairs = longest = np.int64(0)
+    """Measure the rows of a piece.
+
+    Falls are those of all entries as one sequence, which takes no branch, less those where a row begins.
+    """
+    offsets, neighbours = rows
+    begin, last = offsets[bounds[piece]], np.int64(len(neighbours) - 1)
+    pairs = longest = falls = np.int64(0)
     for vertex in range(bounds[piece], bounds[piece + 1]):
-        before, degree = np.int64(-1), rows.offsets[vertex + 1] - rows.offsets[vertex]
-        pairs += (degree // 2) * (degree - degree // 2)
+        first, degree = offsets[vertex], offsets[vertex + 1] - offsets[vertex]
+        pairs += (degree >> 1) * (degree - (degree >> 1))
         longest = max(longest, degree)
-        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-            neighbour = np.int64(rows.neighbours[entry])
-            self_loops += neighbour == vertex
-            repeated += (neighbour == before) & (neighbour != vertex)
-            descents += neighbour < before
-            before = neighbour
-    facts.self_loops[piece], facts.repeated[piece] = self_loops, repeated
-    facts.descents[piece], facts.pairs[piece], facts.longest[piece] = descents, pairs, longest
+        here, before = np.uint64(min(first, last)), np.uint64(max(first - 1, 0))
+        falls -= (degree > 0) & (first > begin) & (neighbours[here] <= neighbours[before])
+    for entry in range(np.uint64(begin + 1), np.uint64(offsets[bounds[piece + 1]])):
+        falls += neighbours[entry] <= neighbours[entry - np.uint64(1)]
+    facts.pairs[piece], facts.longest[piece], facts.falls[piece] = pairs, longest, falls
 
 
-def _facts_of(rows):
-    pieces = even_pieces(rows.offsets)
-    facts = RowFacts(*np.empty((5, len(pieces) - 1), np.int64))
-    _measure_rows(len(pieces) - 1, pieces, rows, facts)
-    *sums, longest = (one.tolist() for one in facts)
-    self_loops, repeated, descents, pairs = map(sum, sums)
-    return RowFacts(self_loops, repeated, descents, pairs, max(longest))
-
-
-def sorted_rows(graph) -> tuple[CSR, RowFacts]:
-    """The rows of an undirected graph on the host, each ascending, and their facts; cached with the graph."""
+def row_facts(graph) -> RowFacts:
+    """Facts of the rows of an undirected graph on the host; cached with the graph."""
 
     def measure():
         rows = CSR(graph.offsets, graph.neighbours)
-        facts = _facts_of(rows)
-        if facts.descents:
-            rows = CSR(*rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)[:2])
-            facts = _facts_of(rows)
-        return rows, facts
+        if not len(rows.neighbours):
+            return RowFacts(0, 0, 0)
+        pieces = even_pieces(rows.offsets)
+        facts = RowFacts(*np.empty((3, len(pieces) - 1), np.int64))
+        _measure_rows(len(pieces) - 1, pieces, rows, facts)
+        return RowFacts(sum(facts.pairs.tolist()), int(facts.longest.max()), int(facts.falls.sum()))
 
-    return graph.cached("sorted rows", measure)
+    return graph.cached("row facts", measure)
+
+
+@partial(each, least_chunk=1)
+def _find_faults(piece, bounds, rows, repeated, descents):
+    """Count the entries of a piece that repeat the one before, except self-loops, and those below it."""
+    repeated[piece] = descents[piece] = np.int64(0)
+    for vertex in range(bounds[piece], bounds[piece + 1]):
+        before = np.int64(-1)
+        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+            neighbour = np.int64(rows.neighbours[entry])
+            repeated[piece] += (neighbour == before) & (neighbour != vertex)
+            descents[piece] += neighbour < before
+            before = neighbour
+
+
+def _count_faults(rows):
+    pieces = even_pieces(rows.offsets)
+    repeated, descents = np.empty((2, len(pieces) - 1), np.int64)
+    _find_faults(len(pieces) - 1, pieces, rows, repeated, descents)
+    return int(repeated.sum()), int(descents.sum())
+
+
+@partial(each, least_chunk=1)
+def _find_self_loops(piece, bounds, rows, self_loops):
+    count = np.int64(0)
+    for vertex in range(bounds[piece], bounds[piece + 1]):
+        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+            count += np.int64(rows.neighbours[entry]) == vertex
+    self_loops[piece] = count
+
+
+def count_self_loops(rows: CSR) -> int:
+    """Entries of rows on the host that are self-loops."""
+    pieces = even_pieces(rows.offsets)
+    self_loops = np.empty(len(pieces) - 1, np.int64)
+    _find_self_loops(len(self_loops), pieces, rows, self_loops)
+    return int(self_loops.sum())
+
+
+class SortedRows(NamedTuple):
+    """Ascending rows on the host, and how many of their entries repeat the one before and are no self-loops.
+
+    ``self_loops`` is ``None``, not counted, where no row has an entry twice.
+    """
+
+    rows: CSR
+    repeated: int
+    self_loops: int | None
+
+
+def sorted_rows(graph) -> SortedRows:
+    """The rows of an undirected graph on the host, each ascending; cached with the graph."""
+
+    def sort():
+        rows = CSR(graph.offsets, graph.neighbours)
+        if not row_facts(graph).falls:
+            return SortedRows(rows, 0, None)
+        repeated, descents = _count_faults(rows)
+        if descents:
+            rows = CSR(*rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)[:2])
+            repeated, _ = _count_faults(rows)
+        return SortedRows(rows, repeated, count_self_loops(rows))
+
+    return graph.cached("sorted rows", sort)
 
 
 class Blocks(NamedTuple):
@@ -313,10 +369,13 @@ def _copy_rows(piece, bounds, rows, copy):
             before = neighbour
 
 
-def by_rows(rows: CSR, facts: RowFacts) -> Ranked:
+def by_rows(given: SortedRows) -> Ranked:
     """The ranked graph of sorted symmetric rows on the host."""
+    rows, repeated, n_self_loops = given
     n, degrees = len(rows.offsets) - 1, np.diff(rows.offsets)
-    if facts.self_loops or facts.repeated:
+    if n_self_loops is None:
+        n_self_loops = count_self_loops(rows)
+    if n_self_loops or repeated:
         _count_distinct(n, rows, degrees)
     vertices = _order_by_degree(degrees)
     offsets, rank = offsets_in_order(degrees, vertices, index_type(n))
@@ -324,7 +383,7 @@ def by_rows(rows: CSR, facts: RowFacts) -> Ranked:
     copy = Copy(vertices, rank, offsets, np.empty(int(offsets[-1]), rank.dtype))
     _copy_rows(len(pieces) - 1, pieces, rows, copy)
     csr, _ = _sorted_rows(offsets, copy.entries, _blocks_for(n, len(copy.entries) // 2))
-    return Ranked(csr.offsets, csr.neighbours, csr.split, rank, facts.self_loops, facts.repeated // 2)
+    return Ranked(csr.offsets, csr.neighbours, csr.split, rank, n_self_loops, repeated // 2)
 
 
 class Facts(NamedTuple):

@@ -18,6 +18,7 @@ that it stays in the second-level cache; on a GPU it is a hash table of a warp, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,7 +213,7 @@ def start(ranked: Ranked, order, length: int, **sizes):
     return on_threads(ranked, order) if ranked.device == "cpu" else TableSquares(ranked, order, **sizes)
 
 
-def whole(graph, most: float) -> Whole | None:
+def whole(graph, most: float) -> Callable[[], Whole] | None:
     """Count all squares on a GPU at once, unless there are more than the ``most`` wedges."""
     if graph.device == "cpu":
         return None

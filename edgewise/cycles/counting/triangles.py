@@ -21,6 +21,7 @@ atomic additions; these vertices then have several counts, each for some of the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from edgewise.cycles.counting.ranked import (
     even_pieces,
     first_from,
 )
-from edgewise.cycles.counting.ranking import ranked_of, sorted_rows
+from edgewise.cycles.counting.ranking import ranked_of, row_facts, sorted_rows
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, task_prefetcher, vertex_of
 from edgewise.cycles.planning import whole_by_rank
 from edgewise.cycles.selection import has_hubs
@@ -172,13 +173,12 @@ def triangle_counts(ranked: Ranked):
 def _has_hubs(graph):
     """Whether the triangles of a graph on the host are counted by rank."""
     if graph.has_rows:
-        rows, facts = sorted_rows(graph)
-        return has_hubs(facts.pairs, len(rows.neighbours))
+        return has_hubs(row_facts(graph).pairs, len(graph.neighbours))
     degrees = histogram(graph.sources, graph.n_vertices) + histogram(graph.targets, graph.n_vertices)
     return has_hubs(float((degrees // 2).astype(float) @ (degrees - degrees // 2)), 2 * len(graph.sources))
 
 
-def whole(graph, most: float) -> Whole | None:
+def whole(graph, most: float) -> Callable[[], Whole] | None:
     """Count the triangles of a graph at once, unless there are more than the ``most`` operations.
 
     On the host the rows of a graph without hubs are read as they are, and made if it is an edge list.
@@ -186,14 +186,19 @@ def whole(graph, most: float) -> Whole | None:
     if graph.device != "cpu":
         return whole_by_rank(graph, 3, most, WarpTriangles)
     if not graph.cached("has hubs", lambda: _has_hubs(graph)):
-        rows, facts = sorted_rows(graph)
-        count = partial(count_by_number, rows, facts.longest, facts.repeated > 0)
-        return Whole(count, facts.self_loops, facts.repeated // 2)
+        return partial(_by_number, sorted_rows(graph), row_facts(graph).longest)
     ranked = ranked_of(graph)
     n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
     if COST * int(n_lower @ n_higher) > most:
         return None
-    return Whole(lambda: by_vertex(triangle_counts(ranked), ranked), ranked.n_self_loops, ranked.n_duplicates)
+    return lambda: Whole(by_vertex(triangle_counts(ranked), ranked), ranked.n_self_loops, ranked.n_duplicates)
+
+
+def _by_number(given, longest):
+    """Count the triangles of sorted rows in these."""
+    counts, n_self_loops = count_by_number(given.rows, longest, given.repeated > 0)
+    n_self_loops = n_self_loops if given.self_loops is None else given.self_loops
+    return Whole(counts, n_self_loops, given.repeated // 2)
 
 
 class Edges(NamedTuple):
