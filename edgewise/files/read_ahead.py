@@ -58,18 +58,19 @@ def read_ahead(items, meanwhile=lambda: None):
                 thread.join(0.01)
 
 
-def read_in_parallel(pieces, workers, meanwhile=lambda: None):
+def read_in_parallel(pieces, workers, meanwhile=lambda: None, ahead=AHEAD_IN_PIECE):
     """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
 
     ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
-    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.
+    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.  Of a piece at
+    most ``ahead`` items wait for the caller; any number of them if that is 0.
     """
     pool = ThreadPoolExecutor(workers, "edgewise-ahead")
     waiting: deque = deque()
     stopped: list[bool] = []
     try:
         for number, piece in enumerate(pieces):
-            made: Queue = Queue(AHEAD_IN_PIECE)
+            made: Queue = Queue(ahead)
             waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
             if number + 1 == workers:
                 meanwhile()

@@ -14,10 +14,11 @@ from queue import SimpleQueue
 import numpy as np
 
 from edgewise.components.merge import choose_label_merge, merge_labels
+from edgewise.components.rem import fetch_later, union
 from edgewise.components.result import Components
 from edgewise.components.segments import HostPipeline, unite_numbers
 from edgewise.components.trees import compress
-from edgewise.device import arrays, each, streams, threads
+from edgewise.device import arrays, compiled, each, streams, threads
 from edgewise.errors import OutOfMemoryError, argument
 from edgewise.index_type import index_type
 from edgewise.primitives.thread_pool import ThreadPool
@@ -34,6 +35,21 @@ USABLE = 0.9
 def make_further_singletons(index, first, parent):
     """Make a vertex from ``first`` on a tree of its own."""
     parent[first + index] = first + index
+
+
+@compiled
+def join_alone(parent, has_self_loop, sources, targets):
+    """Join the endpoints of edges by one thread; return False at the first one that is no vertex."""
+    end = np.uint64(min(len(parent), len(has_self_loop)))
+    for edge in range(np.uint64(len(sources))):
+        fetch_later(edge, parent, sources, targets)
+        source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+        if source >= end or target >= end:
+            return False
+        if source == target:
+            has_self_loop[source] = 1
+        union(parent, source, target)
+    return True
 
 
 class Parents:
@@ -170,6 +186,21 @@ class UnionReducer:
         parents = self.idle.get()
         self._check(lambda batch: batch.done())
         self.batches.append(self.pool.submit(self._work, parents, columns, largest))
+
+    def prepare_beside(self, count):
+        """Make trees of ``count`` vertices for :meth:`join_beside`; return whether that can be used."""
+        if self.pool is not None or self.parents[0].device != "cpu":
+            return False
+        self.parents[0].grow_to(count)
+        return True
+
+    def join_beside(self, columns, has_self_loop):
+        """Join the endpoints of edges while other threads do so too, and mark vertices with a self-loop.
+
+        Returns False, and may have joined some edges, if one has an endpoint that is no vertex yet.
+        """
+        parents = self.parents[0]
+        return bool(join_alone(parents.array[: parents.count], has_self_loop, *columns))
 
     def _check(self, which):
         """Raise the error of a batch that has failed, among those for which ``which`` holds."""
