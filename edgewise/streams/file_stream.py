@@ -2,8 +2,8 @@
 
 Memory holds what the reducer keeps (:mod:`~edgewise.streams.union`, :mod:`~edgewise.streams.forest`), the ids
 where they are not vertex numbers, and a few batches.  Threads decode row groups, and leave out the rows that
-the condition does not keep.  On the CPU they also join the pairs, beside each other, if the footers of the
-files say how large the ids are: union-find needs no order.
+the condition does not keep.  They also join the pairs, beside each other, if the footers of the files say how
+large the ids are: union-find needs no order.
 
 A separate thread takes in the rows in order.  Ctrl-C, which Python raises in the main thread, therefore
 never interrupts a batch: the thread stops after it and, if there is a checkpoint, saves it.
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from edgewise.device import arrays, threads
-from edgewise.device.target import INTERPRETED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError, argument
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
@@ -358,8 +358,8 @@ class StreamedPairs(PairBatches):
         super().__init__(schema, PairColumns(source, target, weight, where, columns["null"]))
         self.stream, self.ids = stream, cast("Any", None)
         self.weight_type = None if weight is None else weight_type(schema.field(weight))
-        #: Threads that may join at once: one in the interpreter, whose operations are not atomic.
-        self.n_joining = 1 if INTERPRETED else threads.count()
+        #: Threads that may join at once: one in interpreters, whose operations are not atomic.
+        self.n_joining = 1 if INTERPRETED or SIMULATED else threads.count()
         self.joining = Semaphore(self.n_joining)
 
     @contextmanager

@@ -9,7 +9,11 @@ device of a team, which are merged at the end.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count as count_up
 from queue import SimpleQueue
+from threading import local
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +43,8 @@ def make_further_singletons(index, first, parent):
 
 @compiled
 def join_alone(parent, has_self_loop, sources, targets):
-    """Join the endpoints of edges by one thread; return False at the first one that is no vertex."""
-    end = np.uint64(min(len(parent), len(has_self_loop)))
+    """Join the endpoints of edges by one thread; return False at the first one without a parent."""
+    end = np.uint64(len(parent))
     for edge in range(np.uint64(len(sources))):
         fetch_later(edge, parent, sources, targets)
         source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
@@ -49,6 +53,20 @@ def join_alone(parent, has_self_loop, sources, targets):
         if source == target:
             has_self_loop[source] = 1
         union(parent, source, target)
+    return True
+
+
+@compiled
+def copy_known(end, has_self_loop, sources, targets, copied_sources, copied_targets):
+    """Copy edges, and mark vertices with a self-loop; return False at the first one beyond the ``end``."""
+    end = np.uint64(end)
+    for edge in range(np.uint64(len(sources))):
+        source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+        if source >= end or target >= end:
+            return False
+        if source == target:
+            has_self_loop[source] = 1
+        copied_sources[edge], copied_targets[edge] = source, target
     return True
 
 
@@ -61,7 +79,9 @@ class Parents:
     def __init__(self, device, count=None):
         self.device, self.count = device, 0
         self.grows = count is None
-        self.pipeline = None
+        self.pipeline: Any = None
+        #: Pipelines to a GPU of the threads that join beside each other: all, and that of each thread.
+        self.pipelines, self.own = [], local()
         with arrays.guard(device):
             self.array = arrays.empty(0, np.uint32, device)
         self.grow_to(count or 0)
@@ -97,12 +117,12 @@ class Parents:
         with arrays.guard(self.device):
             array = arrays.empty(count, index_type(count), self.device)
             array[: self.count] = self.array[: self.count]
-        self.array, self.pipeline = array, None
+        self.array, self.pipeline, self.pipelines, self.own = array, None, [], local()
 
     def settle(self):
         """Wait for the edges that are still being copied to a GPU or joined there."""
-        if self.pipeline is not None:
-            self.pipeline.settle()
+        for pipeline in self.pipelines if self.pipeline is None else [*self.pipelines, self.pipeline]:
+            pipeline.settle()
 
     def join(self, columns, largest, weights=None):
         """Join the endpoints of edges, none above ``largest``.
@@ -121,6 +141,18 @@ class Parents:
             self.settle()
             columns = [arrays.move(column, self.device) for column in (sources, targets)]
             unite_numbers(len(columns[0]), self.array, *columns)
+
+    def join_beside(self, columns, has_self_loop):
+        """As of :class:`UnionReducer`."""
+        end = min(self.count, len(has_self_loop))
+        if self.device == "cpu":
+            return bool(join_alone(self.array[:end], has_self_loop, *columns))
+        with arrays.guard(self.device):
+            if not hasattr(self.own, "pipeline"):
+                self.own.pipeline = HostPipeline(self.array, buffers=1)
+                self.pipelines.append(self.own.pipeline)
+            write = partial(copy_known, end, has_self_loop, *columns)
+            return bool(self.own.pipeline.join_written(len(columns[0]), write))
 
     def state(self):
         """Arrays by name, on the host."""
@@ -153,6 +185,8 @@ class UnionReducer:
         self.parents = [Parents(device) for device in team.devices]
         self.n_threads = threads.count()
         self.pool = ThreadPoolExecutor(len(team)) if len(team) > 1 else None
+        #: The parents of each thread that joins beside others.
+        self.own, self.turns = local(), count_up()
         #: Parents that join no batch, and the batches that have been given out.
         self.idle: SimpleQueue = SimpleQueue()
         self.batches: list[Future] = []
@@ -189,9 +223,8 @@ class UnionReducer:
 
     def prepare_beside(self, count):
         """Make trees of ``count`` vertices for :meth:`join_beside`; return whether that can be used."""
-        if self.pool is not None or self.parents[0].device != "cpu":
-            return False
-        self.parents[0].grow_to(count)
+        for parents in self.parents:
+            parents.grow_to(count)
         return True
 
     def join_beside(self, columns, has_self_loop):
@@ -199,8 +232,9 @@ class UnionReducer:
 
         Returns False, and may have joined some edges, if one has an endpoint that is no vertex yet.
         """
-        parents = self.parents[0]
-        return bool(join_alone(parents.array[: parents.count], has_self_loop, *columns))
+        if not hasattr(self.own, "parents"):
+            self.own.parents = self.parents[next(self.turns) % len(self.parents)]
+        return self.own.parents.join_beside(columns, has_self_loop)
 
     def _check(self, which):
         """Raise the error of a batch that has failed, among those for which ``which`` holds."""
