@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.components.merge import merge_labels
-from edgewise.components.rem import union
+from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
 from edgewise.device.usable_cores import usable_cores
@@ -46,6 +46,7 @@ USABLE = 0.95
 @partial(each, ascending=True)
 def unite_numbers(edge, parent, sources, targets):
     """Join the endpoints of one edge, given as integers of any type."""
+    fetch_later(edge, parent, sources, targets)
     number = parent.dtype.type
     union(parent, number(sources[edge]), number(targets[edge]))
 
