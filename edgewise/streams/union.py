@@ -10,9 +10,8 @@ device of a team, which are merged at the end.
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from itertools import count as count_up
 from queue import SimpleQueue
-from threading import local
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -79,9 +78,9 @@ class Parents:
     def __init__(self, device, count=None):
         self.device, self.count = device, 0
         self.grows = count is None
+        #: Pipelines to a GPU: of calls of :meth:`join`, and of each thread that joins beside others.
         self.pipeline: Any = None
-        #: Pipelines to a GPU of the threads that join beside each other: all, and that of each thread.
-        self.pipelines, self.own = [], local()
+        self.pipelines: dict[int, HostPipeline] = {}
         with arrays.guard(device):
             self.array = arrays.empty(0, np.uint32, device)
         self.grow_to(count or 0)
@@ -117,12 +116,13 @@ class Parents:
         with arrays.guard(self.device):
             array = arrays.empty(count, index_type(count), self.device)
             array[: self.count] = self.array[: self.count]
-        self.array, self.pipeline, self.pipelines, self.own = array, None, [], local()
+        self.array, self.pipeline, self.pipelines = array, None, {}
 
     def settle(self):
         """Wait for the edges that are still being copied to a GPU or joined there."""
-        for pipeline in self.pipelines if self.pipeline is None else [*self.pipelines, self.pipeline]:
-            pipeline.settle()
+        for pipeline in [*self.pipelines.values(), self.pipeline]:
+            if pipeline is not None:
+                pipeline.settle()
 
     def join(self, columns, largest, weights=None):
         """Join the endpoints of edges, none above ``largest``.
@@ -148,11 +148,10 @@ class Parents:
         if self.device == "cpu":
             return bool(join_alone(self.array[:end], has_self_loop, *columns))
         with arrays.guard(self.device):
-            if not hasattr(self.own, "pipeline"):
-                self.own.pipeline = HostPipeline(self.array, buffers=1)
-                self.pipelines.append(self.own.pipeline)
+            if (thread := get_ident()) not in self.pipelines:
+                self.pipelines[thread] = HostPipeline(self.array, buffers=1)
             write = partial(copy_known, end, has_self_loop, *columns)
-            return bool(self.own.pipeline.join_written(len(columns[0]), write))
+            return bool(self.pipelines[thread].join_written(len(columns[0]), write))
 
     def state(self):
         """Arrays by name, on the host."""
@@ -186,7 +185,7 @@ class UnionReducer:
         self.n_threads = threads.count()
         self.pool = ThreadPoolExecutor(len(team)) if len(team) > 1 else None
         #: The parents of each thread that joins beside others.
-        self.own, self.turns = local(), count_up()
+        self.parents_of: dict[int, Parents] = {}
         #: Parents that join no batch, and the batches that have been given out.
         self.idle: SimpleQueue = SimpleQueue()
         self.batches: list[Future] = []
@@ -232,9 +231,9 @@ class UnionReducer:
 
         Returns False, and may have joined some edges, if one has an endpoint that is no vertex yet.
         """
-        if not hasattr(self.own, "parents"):
-            self.own.parents = self.parents[next(self.turns) % len(self.parents)]
-        return self.own.parents.join_beside(columns, has_self_loop)
+        turn = len(self.parents_of) % len(self.parents)  # of two threads the same is no harm
+        parents = self.parents_of.setdefault(get_ident(), self.parents[turn])
+        return parents.join_beside(columns, has_self_loop)
 
     def _check(self, which):
         """Raise the error of a batch that has failed, among those for which ``which`` holds."""
