@@ -19,8 +19,8 @@ Every setting has processes of its own, which hold a graph and time calls on it 
     One process on all cores but one.
 
 A row has the times on a warm graph (``ms``) and on new ones (``fresh_ms``), and the ratio of the warm median
-to that of the setting ``alone``.  GAP's programs in ``$GAPBS``, with their best delta, are measured in all
-settings but ``limit``.
+to that of the setting ``alone``.  GAP's programs in ``$GAPBS``, with their best delta, and those of PASGAL
+and GBBS in ``$PASGAL`` and ``$GBBS`` are measured in all settings but ``limit``.
 """
 
 import os
@@ -36,7 +36,7 @@ from pathlib import Path
 import families
 import peer_programs
 from harness import ROOT, main, part, spread
-from served import Served
+from served import WEIGHTED, Served
 
 CALLS = ("components rows", "bfs", "sssp", "forest")
 SETTINGS = ("alone", "busy", "together", "limit", "fewer", "odd")
@@ -172,9 +172,16 @@ def rows(given):
 
 
 def timed(there, call, source, place):
-    """Seconds of edgewise, warm and fresh, and of GAP's program if there is one."""
+    """Seconds of edgewise, warm and fresh, and of the programs that are there."""
     yield "edgewise", *there.seconds(call, source)
-    if peer_programs.is_there("GAPBS") and call in peer_programs.PROGRAMS and there.setting != "limit":
+    if there.setting == "limit":
+        return
+    name = peer_programs.PARLAY[call][0] if call in peer_programs.PARLAY else None
+    if name and peer_programs.is_there(name):
+        file = families.text_of(place, call in WEIGHTED)
+        if seconds := there.of_program(partial(peer_programs.parlay, call, file, source=source)):
+            yield name.lower(), seconds, []
+    if peer_programs.is_there("GAPBS") and call in peer_programs.PROGRAMS:
         file = families.file_of(place, peer_programs.PROGRAMS[call][1])
         run = partial(peer_programs.gapbs, call, file, source=source)
         if call == "sssp":

@@ -111,3 +111,19 @@ def file_of(place, suffix):
         ew.write(ew.Graph(len(offsets) - 1, rows=(offsets, neighbours, weights)), draft)
         draft.rename(file)
     return file
+
+
+def text_of(place, weighted):
+    """The text file of PASGAL and GBBS that holds the graph of a folder, with its weights if so."""
+    names = ["offsets", "neighbours"] + ["weights"] * weighted
+    file = place / f"{'-'.join(names)}.adj"
+    if not file.exists():
+        offsets, neighbours, *weights = (np.load(place / f"{name}.npy") for name in names)
+        counts = len(offsets) - 1, len(neighbours)
+        draft = file.with_suffix(".draft")
+        with draft.open("w") as out:
+            out.write("Weighted" * weighted + "AdjacencyGraph\n{}\n{}\n".format(*counts))
+            for array in (offsets[:-1], neighbours, *weights):
+                out.write("\n".join(map(str, array.tolist())) + "\n")
+        draft.rename(file)
+    return file

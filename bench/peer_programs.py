@@ -1,12 +1,15 @@
-"""The programs of other projects that run beside a benchmark: those of GAP in ``$GAPBS``, Wasp as ``$WASP``.
+"""The programs of other projects that run beside a benchmark.
 
-Each reads a file that edgewise has written, runs from given sources, and says its own time of each trial.
+Those of GAP are in the folder ``$GAPBS``, those of PASGAL (``bfs``, ``sssp``, ``scc``) in ``$PASGAL``, those
+of GBBS (``cc``, ``msf``) in ``$GBBS``, and Wasp is ``$WASP``.  Each reads a file that edgewise has written,
+runs from given sources, and says its own time of each trial.
 """
 
 import os
 import re
 import subprocess
 from pathlib import Path
+from tempfile import gettempdir
 
 #: GAP's program of a call, and the file that it reads.
 PROGRAMS = {
@@ -16,13 +19,22 @@ PROGRAMS = {
     "sssp": ("sssp", ".wsg"),
     "triangles": ("tc", ".sg"),
 }
+#: Programs whose threads are those of ParlayLib, by call: the variable that names the folder, the program,
+#: its options, and how it says the time of a trial.
+PARLAY = {
+    "components rows": ("GBBS", "cc", ["-s", "-rounds", "{trials}", "{file}"], r"Running Time: ([\d.]+)"),
+    "forest": ("GBBS", "msf", ["-s", "-w", "-rounds", "{trials}", "{file}"], r"Running Time: ([\d.]+)"),
+    "bfs": ("PASGAL", "bfs", ["-s", "-i", "{file}", "-r", "{source}"], r"Round \d+: ([\d.]+)"),
+    "sssp": ("PASGAL", "sssp", ["-s", "-i", "{file}", "-r", "{source}"], r"Round \d+: ([\d.]+)"),
+    "strong": ("PASGAL", "scc", ["-i", "{file}"], r"SCC: scc: ([\d.]+)"),
+}
 #: Widths of the buckets among which a peer takes the best, for weights up to 255.
 DELTAS = (2, 8, 32, 128, 1024)
 SECONDS = 120
 
 
 def is_there(name):
-    """Whether ``GAPBS`` or ``WASP`` names programs."""
+    """Whether a variable, such as ``GAPBS``, names programs."""
     return bool(os.environ.get(name))
 
 
@@ -36,15 +48,27 @@ def gapbs(call, file, *, threads, trials, source=None, delta=None):
 
 def wasp(file, *, threads, trials, source, delta):
     """Seconds of some trials of Wasp's search."""
-    command = [os.environ["WASP"], "-f", file, "-r", source, "-n", trials, "-d", delta]
+    command = [Path(os.environ["WASP"]), "-f", file, "-r", source, "-n", trials, "-d", delta]
     return said(command, threads, r"Trial Time:\s+([\d.]+)")
 
 
+def parlay(call, file, *, threads, trials, source=None):
+    """Seconds of some trials of the program of PASGAL or GBBS for a call, without its first one."""
+    where, program, options, pattern = PARLAY[call]
+    command = [Path(os.environ[where]) / program]
+    values = {"trials": trials + 1, "file": Path(file).resolve(), "source": source}
+    command += [one.format(**values) for one in options]
+    times = said(command, threads, pattern)
+    return times[1:] if where == "GBBS" else times
+
+
 def said(command, threads, pattern):
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    words = list(map(str, command))
+    """The seconds that a program says; it runs in a folder for what it leaves."""
+    environment = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "PARLAY_NUM_THREADS"), str(threads))
+    how = {"env": environment, "cwd": gettempdir(), "capture_output": True, "text": True}
+    words = [str(one.resolve() if isinstance(one, Path) else one) for one in command]
     try:
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(words, timeout=SECONDS, **how)
     except subprocess.TimeoutExpired:
         return []
     return [float(seconds) for seconds in re.findall(pattern, done.stdout)] if done.returncode == 0 else []

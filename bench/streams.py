@@ -1,23 +1,25 @@
 """Components of edges that flow past: from Parquet shards on CPU cores, from host memory through GPUs.
 
-    python bench/streams.py cpu --folder DIRECTORY        1 G edges over 100 M vertices in 40 shards
-    python bench/streams.py cpu --folder DIRECTORY --edges 40000 --shards 4 --vertices 10000
+    python bench/streams.py files --folder DIRECTORY      1 G edges over 100 M vertices in 40 shards
+    python bench/streams.py files --folder DIRECTORY --edges 40000 --shards 4 --vertices 10000
+    python bench/streams.py files --folder DIRECTORY --rmat 26 --edges 1073741824
     python bench/streams.py gpu                           1 G and 4 G edges over 2**26 vertices
 
-The shards are written once, by processes of their own, with pyarrow's defaults: two columns of int64 ids
-drawn uniformly, every edge drawn once.  They are streamed by ``edgewise components --stream`` in a fresh
-process, from the start of Python to the end of the written table; memory is its largest resident set, and
-bytes a vertex are what that set has beyond the one of a run over as many rows a row group whose ids are
-below 1,000.
+The shards are written once, by processes of their own, with pyarrow's defaults: two columns of int64 ids,
+drawn uniformly, or of R-MAT with ids in random order.  They are streamed by ``edgewise components --stream``
+in a fresh process, from the start of Python to the end of the written table; memory is its largest resident
+set, and bytes a vertex are what that set has beyond the one of a run over as many rows a row group whose ids
+are below 1,000.  The floor is bare reading: pyarrow decodes the row groups in as many threads, and nothing
+is done with them.
 
-On a GPU the yardstick is the rate of plain copies from page-locked memory, and an edge is 8 bytes.  The
-labels of the first case are compared with those of the graph resident on the GPU.
+From host memory to a GPU the yardstick is the rate of plain copies from page-locked memory, and an edge is 8
+bytes.  The labels of the first case are compared with those of the graph resident on the GPU.
 """
 
 import json
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -26,12 +28,38 @@ import numpy as np
 from harness import free, main, part, process, spread, timed
 
 BLOCK = 1 << 26
+#: Rows of a batch of bare reading.
+BATCH_ROWS = 1 << 20
 #: Vertices of the edges of host memory.
 GPU_VERTICES = 1 << 26
 
 
-def write_shard(path, edges, vertices, seed):
-    """Write one shard, a few row groups at a time."""
+def uniform(size, vertices, draw):
+    """The ends of edges over so many vertices."""
+    return [draw.integers(0, vertices, size) for _ in range(2)]
+
+
+def rmat(size, scale, draw):
+    """The ends of edges of R-MAT, in an order of the ids that is the same for all shards."""
+    import edgewise as ew
+    from edgewise.device import threads
+
+    threads.use(1)  # each core has a process
+    seed = int(draw.integers(1 << 31))
+    graph = ew.generate.rmat(scale, edge_factor=size / 2**scale, shuffle=False, seed=seed)
+    return [scattered(column.astype(np.int64), scale) for column in (graph.sources, graph.targets)]
+
+
+def scattered(numbers, bits):
+    """Numbers of so many bits in another order: multiplication and shifts that can be undone."""
+    for factor in (0x9E3779B1, 0x85EBCA77):
+        numbers = (numbers * factor) & ((1 << bits) - 1)
+        numbers ^= numbers >> (bits // 2)
+    return numbers
+
+
+def write_shard(path, edges, ends, seed):
+    """Write one shard, a few row groups at a time; ``ends(size, draw=...)`` draws edges."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -40,46 +68,70 @@ def write_shard(path, edges, vertices, seed):
     with parquet.ParquetWriter(part, schema) as writer:
         for start in range(0, edges, 1 << 22):
             size = min(1 << 22, edges - start)
-            ends = (draw.integers(0, vertices, size) for _ in range(2))
-            writer.write_table(pa.table(list(ends), schema=schema))
+            writer.write_table(pa.table(ends(size, draw=draw), schema=schema))
     part.rename(path)
 
 
 def make_shards(given):
     """The folder of shards; those that are there are kept."""
     above = Path(given.folder)
-    folder = above / f"shards-{given.vertices}-{given.edges}-{given.shards}"
+    of_rmat = bool(given.rmat)
+    name = f"rmat{given.rmat}" if of_rmat else f"{given.vertices}"
+    ends = partial(rmat, scale=given.rmat) if of_rmat else partial(uniform, vertices=given.vertices)
+    folder = above / f"shards-{name}-{given.edges}-{given.shards}"
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        for number in range(given.shards):
-            path = folder / f"{number:03d}.parquet"
-            if not path.exists():
-                pool.submit(write_shard, path, given.edges // given.shards, given.vertices, number)
-        pool.submit(write_shard, above / "small.parquet", min(1 << 23, given.edges), 1000, 0)
+        missing = [
+            number for number in range(given.shards) if not (folder / f"{number:03d}.parquet").exists()
+        ]
+        each = given.edges // given.shards
+        jobs = [pool.submit(write_shard, folder / f"{one:03d}.parquet", each, ends, one) for one in missing]
+        few = partial(uniform, vertices=1000)
+        jobs.append(pool.submit(write_shard, above / "small.parquet", min(1 << 23, given.edges), few, 0))
+        for job in jobs:
+            job.result()
     return folder
 
 
-def stream(source, target, threads):
+def read_bare(folder, threads):
+    """Decode all row groups by pyarrow in some threads; return the number of rows."""
+    import pyarrow.parquet as parquet
+
+    def rows(path, metadata, group):
+        file = parquet.ParquetFile(path, metadata=metadata)
+        batches = file.iter_batches(BATCH_ROWS, [group], ["source", "target"], use_threads=False)
+        return sum(batch.num_rows for batch in batches)
+
+    footers = [(path, parquet.ParquetFile(path).metadata) for path in sorted(folder.glob("*.parquet"))]
+    groups = [(path, footer, group) for path, footer in footers for group in range(footer.num_row_groups)]
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(rows, *zip(*groups)))
+
+
+def stream(source, target, threads, device):
     """What the command on shards takes in a process of its own, with the facts that it tells."""
-    words = ["components", "--stream", source, "-o", target, "--json", "--device", "cpu"]
+    words = ["components", "--stream", source, "-o", target, "--json", "--device", device]
     found = process([sys.executable, "-m", "edgewise", *words], NUMBA_NUM_THREADS=str(threads))
     return found | {"facts": json.loads(found.pop("output").splitlines()[-1])}
 
 
-def cpu(given):
-    """Components of Parquet shards on CPU cores."""
-    given.facts |= {"threads": given.threads, "ids": given.vertices}
+def files(given):
+    """Components of Parquet shards, decoded by CPU cores and joined there or on a GPU."""
+    vertices = 1 << given.rmat if given.rmat else given.vertices
+    given.facts |= {"threads": given.threads, "ids": vertices, "rmat": given.rmat}
     folder, above = make_shards(given), Path(given.folder)
-    run = partial(stream, target=above / "clusters.parquet", threads=given.threads)
+    run = partial(stream, target=above / "clusters.parquet", threads=given.threads, device=given.device)
     run(above / "small.parquet")  # compiles
     buffers = run(above / "small.parquet")["mb"] * 1024**2
     for _ in range(given.runs):
+        rows, bare = timed(partial(read_bare, folder, given.threads))
         found = run(folder)
         facts, memory = found["facts"], found["mb"] * 1024**2
         row = {key: facts[key] for key in ("edges", "vertices", "components", "files")}
         row |= {"seconds": found["seconds"], "cpu_seconds": found["cpu"], "stages": facts["seconds"]}
+        row |= {"bare_seconds": bare, "of_bare": found["seconds"] / bare, "right": rows == facts["edges"]}
         row |= {"edges_per_s": facts["edges"] / found["seconds"], "mb": memory / 1e6}
-        yield row | {"buffers_mb": buffers / 1e6, "bytes_a_vertex": (memory - buffers) / given.vertices}
+        yield row | {"buffers_mb": buffers / 1e6, "bytes_a_vertex": (memory - buffers) / vertices}
 
 
 # -- GPUs ----------------------------------------------------------------------------------------------------
@@ -156,8 +208,17 @@ def case(memory, columns, team, rate, runs, expected=None):
 
 
 PARTS = {
-    "cpu": part(
-        "streams-cpu", cpu, folder="shards", edges=10**9, vertices=10**8, shards=40, threads=2, runs=1
+    "files": part(
+        "streams-{kind}",
+        files,
+        folder="shards",
+        edges=10**9,
+        vertices=10**8,
+        rmat=0,
+        shards=40,
+        threads=2,
+        device="cpu",
+        runs=1,
     ),
     "gpu": part("streams-gpu", gpu, edges=1 << 30, more=1 << 32, runs=7),
 }

@@ -12,9 +12,9 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.components.naming import check_name, name_givers
-from edgewise.device import arrays
+from edgewise.device import arrays, threads
 from edgewise.errors import GraphError
-from edgewise.files.read_ahead import read_ahead
+from edgewise.files.read_ahead import in_order, read_ahead
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.id_types import plain_ids
 from edgewise.ingest.string_words import ascending_order, strings_of
@@ -160,11 +160,20 @@ class ClusterTable:
         return ids if ids.type == schema.field(self.records.id_column).type else None
 
     def to_reader(self):
-        """A reader of the batches, which are made on request."""
+        """A reader of the batches, which are made on request: several at once, unless they have records."""
+        self.prepare()
+        if self.records is not None:
+            return self._reader(read_ahead(self.batches()))
+        starts = range(0, max(len(self.labels), 1), self.block)
+        return self._reader(in_order(self._batch_from, starts, threads.count(), "edgewise-table"))
+
+    def _batch_from(self, start):
+        """The batch of the block that begins at a row."""
+        return next(self.batches(start, min(start + self.block, len(self.labels))))
+
+    def _reader(self, batches):
         import pyarrow as pa
 
-        self.prepare()
-        batches = read_ahead(self.batches())
         first = next(batches, None)
         if first is None:  # records without rows
             first = self._without_rows()
@@ -185,7 +194,8 @@ class ClusterTable:
         import pyarrow as pa
 
         found, count = [], 0
-        reader = self.to_reader()
+        self.prepare()
+        reader = self._reader(self.batches())
         for batch in reader:
             found.append(batch.slice(0, rows - count))
             count += found[-1].num_rows

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.components.merge import merge_labels
-from edgewise.components.rem import union
+from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
 from edgewise.device.usable_cores import usable_cores
@@ -46,6 +46,7 @@ USABLE = 0.95
 @partial(each, ascending=True)
 def unite_numbers(edge, parent, sources, targets):
     """Join the endpoints of one edge, given as integers of any type."""
+    fetch_later(edge, parent, sources, targets)
     number = parent.dtype.type
     union(parent, number(sources[edge]), number(targets[edge]))
 
@@ -61,11 +62,15 @@ class SegmentBuffer:
         self.columns = tuple(arrays.empty(edges, kind, device) for kind in kinds)
         self.joined = streams.Event()
 
-    def stage(self, columns, pool):
-        """The columns in page-locked memory, copied there by the threads of ``pool``."""
+    def staged(self, count):
+        """Columns of so many edges in page-locked memory, to be written."""
         if self.staging is None:
             self.staging = tuple(streams.pinned(len(one), one.dtype, self.device) for one in self.columns)
-        staged = tuple(room[: len(column)] for room, column in zip(self.staging, columns))
+        return tuple(room[:count] for room in self.staging)
+
+    def stage(self, columns, pool):
+        """The columns in page-locked memory, copied there by the threads of ``pool``."""
+        staged = self.staged(len(columns[0]))
         blocks = [slice(start, start + STAGING_BLOCK) for start in range(0, len(columns[0]), STAGING_BLOCK)]
         jobs = [
             pool.submit(np.copyto, room[block], column[block], "unsafe")
@@ -85,17 +90,17 @@ def join_by_rem(parent, sources, targets):
 class HostPipeline:
     """Joins edges of the host to parents that may be on a GPU, in segments of at most ``segment_edges``.
 
-    ``join(parent, sources, targets)`` joins the edges of a segment.
+    ``join(parent, sources, targets)`` joins the edges of a segment, and ``buffers`` are on the way at once.
 
     Edges are joined in a separate stream, after all work that the device was given before :meth:`join` and
     before all that it is given later.  Parents may be read, and their memory reused, without the host
     waiting.
     """
 
-    def __init__(self, parent, segment_edges=SEGMENT_EDGES, join=join_by_rem):
+    def __init__(self, parent, segment_edges=SEGMENT_EDGES, join=join_by_rem, buffers=BUFFERS):
         self.parent, self.segment_edges, self.unite = parent, segment_edges, join
         self.device = arrays.device_of(parent)
-        self.kind, self.capacity, self.pool = None, 0, None
+        self.kind, self.capacity, self.pool, self.n_buffers = None, 0, None, buffers
         self.buffers: Any = None
         self.copy_stream, self.join_stream = streams.Stream(self.device), streams.Stream(self.device)
 
@@ -118,6 +123,20 @@ class HostPipeline:
             self._join_segment(sources[segment], targets[segment])
         streams.current(self.device).wait(self.join_stream.record())
 
+    def join_written(self, count, write):
+        """Join so many edges, one segment, that ``write(sources, targets)`` writes to page-locked arrays.
+
+        The device has made the parents before the call, and other pipelines may have the same.  Returns what
+        ``write`` returns; if that is false, nothing is joined.
+        """
+        buffer = self._next_buffer(self.parent.dtype, count)
+        buffer.joined.synchronize()
+        staged = buffer.staged(count)
+        written = write(*staged)
+        if written:
+            self._send(buffer, staged)
+        return written
+
     def _join_segment(self, *columns):
         count = len(columns[0])
         columns = tuple(_as_parents(column, self.parent.dtype) for column in columns)
@@ -130,7 +149,11 @@ class HostPipeline:
         if not ready:
             self.pool = self.pool or ThreadPoolExecutor(min(MAX_STAGING_THREADS, usable_cores()))
             columns = buffer.stage(columns, self.pool)
-        copies = tuple(room[:count] for room in buffer.columns)
+        self._send(buffer, columns)
+
+    def _send(self, buffer, columns):
+        """Copy page-locked columns to a buffer, and join their edges."""
+        copies = tuple(room[: len(columns[0])] for room in buffer.columns)
         for copy, column in zip(copies, columns):
             streams.copy(copy, column, self.copy_stream)
         self.join_stream.wait(self.copy_stream.record())
@@ -144,7 +167,7 @@ class HostPipeline:
             self.settle()
             self.buffers = None
             self.kind, self.capacity = kind, min(1 << (count - 1).bit_length(), self.segment_edges)
-            buffers = [SegmentBuffer(self.device, self.capacity, (kind, kind)) for _ in range(BUFFERS)]
+            buffers = [SegmentBuffer(self.device, self.capacity, (kind, kind)) for _ in range(self.n_buffers)]
             arrays.synchronize(self.device)  # the memory may have been in use in another stream
             self.buffers = cycle(buffers)
         return next(self.buffers)

@@ -92,6 +92,11 @@ def wait_for_block():
     cuda.syncthreads()
 
 
+def any_of_block(flag):
+    """Whether the flag of any thread of the block is true, in the simulator."""
+    return bool(cuda.syncthreads_or(flag))
+
+
 def size():
     """Threads of a block, in the simulator."""
     return cuda.blockDim.x

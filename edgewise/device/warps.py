@@ -138,6 +138,11 @@ def block_barrier():
         _block().wait_for_block()
 
 
+def block_any(flag):
+    """Whether the ``flag`` of any worker of the block is true, once all have arrived."""
+    return _block().any_of_block(flag) if SIMULATED else bool(flag)
+
+
 def _block():
     from edgewise.device import grid
 
@@ -157,6 +162,7 @@ def _block_add_on_cpu(array, index, value):
 overload_on_cpu(popcount)(lambda lanes: lambda lanes: lanes & 1)
 overload_on_cpu(block_size)(lambda: lambda: 1)
 overload_on_cpu(block_barrier)(lambda: lambda: None)
+overload_on_cpu(block_any)(lambda flag: lambda flag: flag)
 
 
 def _register_warps():
@@ -266,6 +272,10 @@ def _register_blocks():
     @overload_on_cuda(block_barrier)
     def block_barrier_on_cuda():
         return lambda: cuda.syncthreads()
+
+    @overload_on_cuda(block_any)
+    def block_any_on_cuda(flag):
+        return lambda flag: cuda.syncthreads_or(np.int32(flag)) != 0
 
 
 on_cuda(_register_warps)

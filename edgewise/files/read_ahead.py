@@ -13,6 +13,8 @@ from threading import Thread
 AHEAD = 1
 #: The same in each of several threads, of which the caller uses one at a time.
 AHEAD_IN_PIECE = 4
+#: Pieces for each thread that are begun before the first one is through, if any number of items may wait.
+PIECES_AHEAD = 4
 
 
 def in_order(function, items, workers, name):
@@ -58,22 +60,24 @@ def read_ahead(items, meanwhile=lambda: None):
                 thread.join(0.01)
 
 
-def read_in_parallel(pieces, workers, meanwhile=lambda: None):
+def read_in_parallel(pieces, workers, meanwhile=lambda: None, ahead=AHEAD_IN_PIECE):
     """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
 
     ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
-    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.
+    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.  Of a piece at
+    most ``ahead`` items wait for the caller; any number of them if that is 0.
     """
     pool = ThreadPoolExecutor(workers, "edgewise-ahead")
+    most = workers if ahead else PIECES_AHEAD * workers
     waiting: deque = deque()
     stopped: list[bool] = []
     try:
         for number, piece in enumerate(pieces):
-            made: Queue = Queue(AHEAD_IN_PIECE)
+            made: Queue = Queue(ahead)
             waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
             if number + 1 == workers:
                 meanwhile()
-            if len(waiting) > workers:
+            if len(waiting) > most:
                 yield from _items(waiting[0][0])
                 waiting.popleft()
         while waiting:

@@ -1,8 +1,8 @@
 """Files of pairs read once and in order, several row groups at a time.
 
 The footer of a Parquet file describes its row groups, so that each can be decoded on its own: threads decode
-a few at once, and their batches are yielded in order.  Other tables are read ahead by one thread.  A file is
-opened while the one before is still being decoded.
+and filter a few at once, and what they choose is yielded in order.  Other tables are read ahead by one
+thread.  A file is opened while the one before is still being decoded.
 """
 
 import os
@@ -14,7 +14,7 @@ from edgewise.files.formats import Options
 from edgewise.files.layout import has_names, look
 from edgewise.files.pair_tables import pieces_of, rows_first, table_of, with_joined
 from edgewise.files.parquet_footer import integer_range
-from edgewise.files.read_ahead import read_in_parallel
+from edgewise.files.read_ahead import AHEAD_IN_PIECE, read_in_parallel
 from edgewise.files.sniffing import sniff
 from edgewise.files.store import is_store
 from edgewise.files.streams import Source, reading, styled
@@ -121,24 +121,38 @@ class PairFiles:
         table.settle(self.id_columns)
         return table
 
-    def batches(self, pairs, workers, *, attempt=AS_INFERRED, after=(0, 0)):
-        """Yield ``(part, row, batch)``: record batches of the needed columns, in order.
+    def has_pieces(self, wanted, first):
+        """Whether the files from a number on have so many row groups, which threads can decode at once."""
+        count = 0
+        for part in range(first, len(self.paths)):
+            source = self._source(part)
+            with reading(source.path, passing=Mismatch):
+                if not source.head.startswith(b"PAR1"):
+                    return False
+                count += len(table_of(source).groups)
+            if count >= wanted:
+                return True
+        return False
 
-        ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded at once.  ``after`` is
-        the number of the first file, and the rows of it that are skipped.
+    def chosen(self, pairs, workers, *, attempt=AS_INFERRED, after=(0, 0), ahead=AHEAD_IN_PIECE):
+        """Yield ``(part, row, chosen)``: what ``pairs.choose`` yields of the batches, in order.
+
+        ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded and chosen from at
+        once; ``ahead`` is that of :func:`~edgewise.files.read_ahead.read_in_parallel`.  ``after`` is the
+        number of the first file, and the rows of it that are skipped.
         """
         if not self._source(0).head.startswith(b"PAR1"):
             workers = 1  # text is parsed on all cores
-        found = read_in_parallel(self._pieces(pairs.columns, attempt, after), workers)
+        found = read_in_parallel(self._pieces(pairs, attempt, after), workers, ahead=ahead)
         with closing(found):
-            for part, row, schema, batch in found:
-                if batch is None:
+            for part, row, schema, chosen in found:
+                if chosen is None:
                     with reading(self.paths[part], passing=Mismatch):
                         pairs.begin(schema, row)
                 else:
-                    yield part, row, batch
+                    yield part, row, chosen
 
-    def _pieces(self, columns, attempt, after):
+    def _pieces(self, pairs, attempt, after):
         """Yield functions that read the pieces of all files, in order."""
         schema = self.schema(attempt) if after[0] else None
         for part in range(after[0], len(self.paths)):
@@ -146,15 +160,16 @@ class PairFiles:
                 table = self._settled(table_of(self._source(part), attempt, schema=schema))
                 schema = schema or table.schema
                 skip = after[1] if part == after[0] else 0
-                for number, (row, _, read) in enumerate(pieces_of(table, columns, skip)):
-                    yield partial(self._batches_of, part, row, None if number else table.schema, read)
+                for number, (row, _, read) in enumerate(pieces_of(table, pairs.columns, skip)):
+                    schema_here = None if number else table.schema
+                    yield partial(self._chosen_of, part, row, schema_here, read, pairs.choose)
 
-    def _batches_of(self, part, row, schema, read):
-        """Yield number of the file, row and batch of what is read; first the ``schema``, if a file begins."""
+    def _chosen_of(self, part, row, schema, read, choose):
+        """Yield number of the file, row and what is chosen; first the ``schema``, if a file begins."""
         if schema is not None:
             yield part, row, schema, None
         with reading(self.paths[part], passing=Mismatch):
             for batch in read():
-                if batch.num_rows:
-                    yield part, row, None, batch
-                row += batch.num_rows
+                for chosen in choose(batch):
+                    yield part, row, None, chosen
+                    row += chosen.rows

@@ -106,9 +106,9 @@ def _tables(files, pairs, attempt, progress) -> Iterator[Any]:
     types = files.schema(attempt)
     schema = pa.schema([types.field(name) for name in pairs.needed]).with_metadata(metadata)
     yield schema.empty_table()
-    for part, _, batch in files.batches(pairs, threads.count(), attempt=attempt):
+    for part, _, chosen in files.chosen(pairs, threads.count(), attempt=attempt):
         with reading(files.paths[part], passing=Mismatch):
-            pairs.add(batch)
+            pairs.take(chosen)
         yield from (pa.Table.from_batches([one]).cast(schema) for one in pairs.taken)
         pairs.taken.clear()
         if progress is not None:

@@ -1,9 +1,8 @@
 """Edge list to compressed sparse rows (CSR), in parallel.
 
-On the CPU by counting sort (see Cormen et al., "Introduction to Algorithms", section 8.2): count the entries
-of each row, scan the counts into offsets, write every entry at its row's cursor, sort each row.  On a GPU by
-one radix sort of (row, neighbour) packed into 64 bits, which is faster there than scattered atomics.  Few
-edges are packed and sorted by NumPy, also those of a GPU, since nothing has to be compiled or loaded there.
+On the CPU by buckets of rows (:mod:`~edgewise.ingest.row_buckets`).  On a GPU by one radix sort of (row,
+neighbour) packed into 64 bits, which is faster there than scattered atomics.  Few edges are packed and sorted
+by NumPy, also those of a GPU, since nothing has to be compiled or loaded there.
 
 Every way, and for any number of threads, rows are in ascending order of neighbour, and entries of equal
 neighbours in order of edge number.
@@ -12,76 +11,22 @@ neighbours in order of edge number.
 import numpy as np
 
 from edgewise import tuning
-from edgewise.device import arrays, device, each, fetch_add
+from edgewise.device import arrays, each
 from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument, one_of
 from edgewise.index_type import MAX_UINT32
-from edgewise.primitives import exclusive_scan, histogram
+from edgewise.ingest.row_buckets import rows_by_buckets
+from edgewise.primitives import histogram
 
 #: The edges of a directed graph that degrees count.
 DIRECTIONS = ("out", "in", "both")
-#: Gaps of Shell's sort, each about 2.25 times the next.
-GAPS = np.array(
-    [1412643, 627841, 279041, 124018, 55119, 24497, 10887, 4839, 2150, 956, 425, 189, 84, 37, 16, 7, 3, 1]
-)
 #: Largest number of empty rows in a run whose offsets the entry after them writes.
 MAX_RUN = 64
-NO_EDGES = np.empty(0, np.int64)
 #: Bits of half a packed entry.
 HALF = np.uint64(32)
 #: What is packed where there is no entry: it is sorted to the end.
 NO_ENTRY = np.uint64(2**64 - 1)
-
-
-@each
-def _count(edge, sources, targets, both, counts):
-    source, target = sources[edge], targets[edge]
-    fetch_add(counts, source, 1)
-    if both and source != target:
-        fetch_add(counts, target, 1)
-
-
-@device
-def _write_entry(row, neighbour, edge, cursors, neighbours, edges):
-    entry = fetch_add(cursors, row, 1)
-    neighbours[entry] = neighbour
-    if len(edges):
-        edges[entry] = edge
-
-
-@each
-def _fill(edge, sources, targets, both, cursors, neighbours, edges):
-    source, target = sources[edge], targets[edge]
-    _write_entry(source, target, edge, cursors, neighbours, edges)
-    if both and source != target:
-        _write_entry(target, source, edge, cursors, neighbours, edges)
-
-
-@each
-def _sort_row(row, offsets, neighbours, edges, gaps):
-    """Shell sort: in place, no recursion, linear on the nearly sorted rows that sorted input gives."""
-    first, end = offsets[row], offsets[row + 1]
-    for gap in gaps:
-        for entry in range(first + gap, end):
-            neighbour = neighbours[entry]
-            edge = edges[entry] if len(edges) else 0
-            hole = entry
-            while hole >= first + gap and _after(neighbours, edges, hole - gap, neighbour, edge):
-                neighbours[hole] = neighbours[hole - gap]
-                if len(edges):
-                    edges[hole] = edges[hole - gap]
-                hole -= gap
-            neighbours[hole] = neighbour
-            if len(edges):
-                edges[hole] = edge
-
-
-@device
-def _after(neighbours, edges, entry, neighbour, edge):
-    if neighbours[entry] != neighbour or not len(edges):
-        return neighbours[entry] > neighbour
-    return edges[entry] > edge
 
 
 def few_edges(device):
@@ -97,7 +42,7 @@ def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     of each entry, or ``None`` unless ``with_edges``.
     """
     where = arrays.device_of(sources)
-    by = _by_counting if where == "cpu" else _by_radix_sort
+    by = rows_by_buckets if where == "cpu" else _by_radix_sort
     few = few_edges(where)
     if len(sources) <= few and vertices <= (MAX_UINT32 if where == "cpu" else few):
         by = _by_sorting
@@ -122,18 +67,6 @@ def _by_sorting(vertices, sources, targets, both, with_edges):
     np.bincount((keys >> HALF).astype(np.int64), minlength=vertices).cumsum(out=offsets[1:])
     neighbours = keys.astype(np.uint32).astype(sources.dtype)
     offsets, neighbours, edges = (arrays.move(array, where) for array in (offsets, neighbours, edges))
-    return offsets, neighbours, edges if with_edges else None
-
-
-def _by_counting(vertices, sources, targets, both, with_edges):
-    counts = np.zeros(vertices, np.int64)
-    _count(len(sources), sources, targets, both, counts)
-    offsets = exclusive_scan(counts)
-    neighbours = np.empty(offsets[-1], sources.dtype)
-    edges = np.empty(offsets[-1], np.int64) if with_edges else NO_EDGES
-    _fill(len(sources), sources, targets, both, offsets[:-1].copy(), neighbours, edges)
-    gaps = GAPS[GAPS < max(2, int(counts.max(initial=0)))]
-    _sort_row(vertices, offsets, neighbours, edges, gaps)
     return offsets, neighbours, edges if with_edges else None
 
 

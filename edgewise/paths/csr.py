@@ -198,12 +198,18 @@ def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
 
 
 def _reversed(rows):
-    from edgewise.ingest.csr import rows_from_edges
-    from edgewise.ingest.edges import row_numbers
-
     weighted = len(rows.weights) > 0
-    sources = row_numbers(rows.offsets, rows.neighbours.dtype)
-    offsets, neighbours, entries = rows_from_edges(
-        rows.n_vertices, rows.neighbours, sources, False, with_edges=weighted
-    )
+    if arrays.device_of(rows.offsets) == "cpu":
+        from edgewise.ingest.row_buckets import NONE, transposed
+
+        entries = np.arange(len(rows.neighbours)) if weighted else NONE
+        offsets, neighbours, entries = transposed(rows.offsets, rows.neighbours, entries)
+    else:
+        from edgewise.ingest.csr import rows_from_edges
+        from edgewise.ingest.edges import row_numbers
+
+        sources = row_numbers(rows.offsets, rows.neighbours.dtype)
+        offsets, neighbours, entries = rows_from_edges(
+            rows.n_vertices, rows.neighbours, sources, False, with_edges=weighted
+        )
     return CSR(offsets, neighbours, rows.weights[entries] if weighted else rows.weights)

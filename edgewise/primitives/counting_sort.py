@@ -42,6 +42,16 @@ def _place_items(block, bounds, keys, n_keys, starts, order):
         starts[place] += 1
 
 
+def starts_by_key(counts, blocks):
+    """Where blocks place their items by key, and where each key begins, from (blocks * keys,) int64 counts.
+
+    These are (blocks * keys,) and (keys + 1,) int64: by key, and of equal keys by block.
+    """
+    by_key = counts.reshape(blocks, -1).T
+    ends = np.cumsum(by_key).reshape(by_key.shape)
+    return np.ascontiguousarray((ends - by_key).T).reshape(-1), np.append(0, ends[:, -1])
+
+
 def counting_order(keys, n_keys):
     """Items in ascending order of their keys, equal ones by number: (n,) int64 array on the host.
 
@@ -50,9 +60,7 @@ def counting_order(keys, n_keys):
     blocks = n_blocks_of(len(keys))
     bounds, starts = bounds_of(len(keys), blocks), np.zeros(blocks * n_keys, np.int64)
     _count_keys(blocks, bounds, keys, n_keys, starts)
-    by_key = starts.reshape(blocks, n_keys).T
-    ends = np.cumsum(by_key).reshape(n_keys, blocks)
-    starts = np.ascontiguousarray((ends - by_key).T).reshape(-1)
+    starts, _ = starts_by_key(starts, blocks)
     order = np.empty(len(keys), np.int64)
     _place_items(blocks, bounds, keys, n_keys, starts, order)
     return order

@@ -155,6 +155,10 @@ class PairSink:
     def reserve(self, count):
         """There is nothing to reserve."""
 
+    def prepare_beside(self, count):
+        """One thread writes; return False."""
+        return False
+
     def join(self, columns, largest, weights=None):
         """Write pairs with the larger id first."""
         left, right = (column.astype(self.writer.ranges.dtype, copy=False) for column in columns)

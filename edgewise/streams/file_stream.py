@@ -1,26 +1,31 @@
 """Tables that are read once, row by row, and never held in memory.
 
 Memory holds what the reducer keeps (:mod:`~edgewise.streams.union`, :mod:`~edgewise.streams.forest`), the ids
-where they are not vertex numbers, and a few row groups, which threads decode beside the reducer.
+where they are not vertex numbers, and a few batches.  Threads decode row groups, and leave out the rows that
+the condition does not keep.  They also join the pairs, beside each other, if the footers of the files say how
+large the ids are: union-find needs no order.
 
-A separate thread reads the rows.  Ctrl-C, which Python raises in the main thread, therefore never interrupts
-a batch: the thread stops after it and, if there is a checkpoint, saves it.
+A separate thread takes in the rows in order.  Ctrl-C, which Python raises in the main thread, therefore
+never interrupts a batch: the thread stops after it and, if there is a checkpoint, saves it.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
+from threading import Semaphore
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from edgewise.device import arrays, threads
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError, argument
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
+from edgewise.files.read_ahead import AHEAD_IN_PIECE
 from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import check_path, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
@@ -164,6 +169,8 @@ class FileStream:
             if self.checkpoint is not None and saved is not None:
                 with self.checkpoint.report_damage():
                     self._resume(pairs, *saved)
+            if pairs.ids.kind == "dense" and self.shards.has_pieces(threads.count(), self.position[0]):
+                pairs.ids.prepare_beside(plan.room)
             self._read_in_thread(pairs, attempt, plan.rows, progress)
             self._warn_if_empty(pairs)
             self.ids_type = pairs.type_to_restore()
@@ -246,29 +253,30 @@ class FileStream:
     def _read(self, pairs, attempt, n_threads):
         threads.use(n_threads)  # the number is local to each thread
         saved_at = monotonic()
-        batches = self.shards.batches(pairs, n_threads, attempt=attempt, after=self.position)
+        ahead = 0 if pairs.ids.joins_beside else AHEAD_IN_PIECE  # no batch waits that is joined
+        found = self.shards.chosen(pairs, n_threads, attempt=attempt, after=self.position, ahead=ahead)
         try:
             while not self.stopping:
-                piece = self._next(batches, pairs, attempt)
+                piece = self._next(found, pairs, attempt)
                 if piece is None:
                     break  # saving may still fail
-                part, row, batch = piece
+                part, row, chosen = piece
                 with reading(self.shards.paths[part], passing=Mismatch):
-                    pairs.add(batch)
-                self.position = part, row + batch.num_rows
+                    pairs.take(chosen)
+                self.position = part, row + chosen.rows
                 if self.checkpoint is not None and monotonic() - saved_at >= self.every:
                     self._save(self.checkpoint, pairs, attempt)
                     saved_at = monotonic()
         finally:
-            batches.close()
+            found.close()
         if self.checkpoint is not None:
             self._save(self.checkpoint, pairs, attempt)
 
-    def _next(self, batches, pairs, attempt):
-        """The next batch; if a file cannot be read, the state so far is saved."""
+    def _next(self, found, pairs, attempt):
+        """What is chosen of the next batch; if a file cannot be read, the state so far is saved."""
         try:
             with timer("decode"):
-                return next(batches, None)
+                return next(found, None)
         except Mismatch:
             raise
         except Exception:
@@ -280,7 +288,9 @@ class FileStream:
         with timer("checkpoint"):
             facts = {"position": self.position, "rows": pairs.rows, "edges": self.edges}
             facts |= {"attempt": attempt, "ids": type(pairs.ids).__name__}
-            checkpoint.save(facts, {**self.reducer.state(), **pairs.ids.state()})
+            with pairs.alone():
+                state = {**self.reducer.state(), **pairs.ids.state()}
+            checkpoint.save(facts, state)
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
@@ -327,8 +337,18 @@ class FileStream:
         self.reducer.continue_from(forest, sparse.numbers.count)
 
 
+class Joined(NamedTuple):
+    """Stands for a batch whose pairs were joined when it was decoded."""
+
+    num_rows: int
+
+
 class StreamedPairs(PairBatches):
-    """Pairs that are joined and not kept."""
+    """Pairs that are joined and not kept.
+
+    The threads that decode join them beside each other where the order makes no difference: where ids are
+    vertex numbers and the trees have room for all of them.  Other pairs wait for those before.
+    """
 
     batch_rows = BATCH_ROWS
 
@@ -338,8 +358,42 @@ class StreamedPairs(PairBatches):
         super().__init__(schema, PairColumns(source, target, weight, where, columns["null"]))
         self.stream, self.ids = stream, cast("Any", None)
         self.weight_type = None if weight is None else weight_type(schema.field(weight))
+        #: Threads that may join at once: one in interpreters, whose operations are not atomic.
+        self.n_joining = 1 if INTERPRETED or SIMULATED else threads.count()
+        self.joining = Semaphore(self.n_joining)
+
+    @contextmanager
+    def alone(self):
+        """Context in which no other thread joins."""
+        for _ in range(self.n_joining):
+            self.joining.acquire()
+        try:
+            yield
+        finally:
+            self.joining.release(self.n_joining)
+
+    def choose(self, batch):
+        """Yield what is to be taken in of a record batch; pairs are joined here where that can be."""
+        for chosen in super().choose(batch):
+            if self._join_beside(chosen.batch):
+                chosen = chosen._replace(batch=Joined(chosen.batch.num_rows), keep=None)
+            yield chosen._replace(left_out=None) if self.kept_any else chosen
+
+    def _join_beside(self, batch):
+        """Join pairs beside other threads; return whether that could be done."""
+        if not self.ids.joins_beside:
+            return False
+        with self.joining:  # others may have been found to be no vertex numbers meanwhile
+            columns = (batch.column(name) for name in self.id_columns)
+            return self.ids.joins_beside and self.ids.join_beside(*columns)
 
     def _take(self, batch):
+        if not isinstance(batch, Joined):
+            with self.alone():
+                self._join(batch)
+        self.stream.edges += batch.num_rows
+
+    def _join(self, batch):
         given = [batch.column(name) for name in self.id_columns]
         given += [self.row_in_file, self.stream.problem.weights_of(batch, self)]
         with timer("join"):
@@ -348,4 +402,3 @@ class StreamedPairs(PairBatches):
             except NotDenseError:
                 self.ids = self.stream.to_sparse(self.ids)
                 self.ids.join(*given)
-        self.stream.edges += batch.num_rows

@@ -158,6 +158,10 @@ class ForestReducer:
     def reserve(self, count):
         """Nothing is reserved; arrays have the length of what has been read."""
 
+    def prepare_beside(self, count):
+        """Edges are taken in by one thread, in order; return False."""
+        return False
+
     def close(self):
         """There are no threads to stop."""
 

@@ -5,7 +5,8 @@ columns, where ``row_of(position)`` is the row in the file, and ``weights`` are
 :class:`~edgewise.streams.forest.Weights` or ``None``; ``finish()`` returns the labels of the vertices and
 their ids (``None`` if these are the vertex numbers); ``marks(count)`` are those of the vertices that may be
 without an edge to another; ``state()`` returns arrays by name for a checkpoint, and
-``restore(state)`` continues from them.
+``restore(state)`` continues from them.  If ``joins_beside``, several threads may call
+``join_beside(left, right)`` at once, which returns whether it could join the pairs.
 
 Where ids are vertex numbers, there is a parent for every number up to the largest id.  An id occurs if it has
 another vertex as its label, if it is the label of another vertex, or if it has a self-loop; self-loops are
@@ -73,12 +74,22 @@ class DenseIds:
     ``all_occur`` if vertices without an edge are in the result.
     """
 
-    kind = "dense"
+    kind, joins_beside = "dense", False
 
     def __init__(self, reducer, dtype, n_vertices, limit, all_occur=False):
         self.reducer, self.dtype = reducer, np.dtype(dtype)
         self.n_vertices, self.limit, self.all_occur = n_vertices, limit, all_occur
         self.has_self_loop = np.zeros(0, np.uint8)
+
+    def prepare_beside(self, room):
+        """Prepare :meth:`join_beside` of ids below ``room``, if the reducer can do so."""
+        self.joins_beside = room > 0 and self.reducer.prepare_beside(room)
+        if self.joins_beside:
+            self.has_self_loop = _resize(self.has_self_loop, room)
+
+    def join_beside(self, left, right):
+        columns = [integers(column, self.dtype) for column in (left, right)]
+        return self.reducer.join_beside(columns, self.has_self_loop)
 
     def join(self, left, right, row_of, weights=None):
         columns = [integers(column, self.dtype) for column in (left, right)]
@@ -130,7 +141,7 @@ class DenseIds:
 class SparseIds:
     """Integers that are numbered in order of appearance."""
 
-    kind = "sparse"
+    kind, joins_beside = "sparse", False
 
     def __init__(self, reducer, dtype):
         self.reducer, self.dtype = reducer, np.dtype(dtype)
@@ -175,7 +186,7 @@ class SparseIds:
 class StringIds:
     """Strings that are numbered in order of appearance; ``expected`` rows, or 0 if unknown."""
 
-    kind = "strings"
+    kind, joins_beside = "strings", False
 
     def __init__(self, reducer, kinds, expected):
         self.reducer, self.numbers = reducer, ColumnNumbers(kinds[0], kinds[1], expected)

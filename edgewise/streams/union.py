@@ -9,15 +9,19 @@ device of a team, which are merged at the end.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from queue import SimpleQueue
+from threading import get_ident
+from typing import Any
 
 import numpy as np
 
 from edgewise.components.merge import choose_label_merge, merge_labels
+from edgewise.components.rem import fetch_later, union
 from edgewise.components.result import Components
 from edgewise.components.segments import HostPipeline, unite_numbers
 from edgewise.components.trees import compress
-from edgewise.device import arrays, each, streams, threads
+from edgewise.device import arrays, compiled, each, streams, threads
 from edgewise.errors import OutOfMemoryError, argument
 from edgewise.index_type import index_type
 from edgewise.primitives.thread_pool import ThreadPool
@@ -36,6 +40,35 @@ def make_further_singletons(index, first, parent):
     parent[first + index] = first + index
 
 
+@compiled
+def join_alone(parent, has_self_loop, sources, targets):
+    """Join the endpoints of edges by one thread; return False at the first one without a parent."""
+    end = np.uint64(len(parent))
+    for edge in range(np.uint64(len(sources))):
+        fetch_later(edge, parent, sources, targets)
+        source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+        if source >= end or target >= end:
+            return False
+        if source == target:
+            has_self_loop[source] = 1
+        union(parent, source, target)
+    return True
+
+
+@compiled
+def copy_known(end, has_self_loop, sources, targets, copied_sources, copied_targets):
+    """Copy edges, and mark vertices with a self-loop; return False at the first one beyond the ``end``."""
+    end = np.uint64(end)
+    for edge in range(np.uint64(len(sources))):
+        source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+        if source >= end or target >= end:
+            return False
+        if source == target:
+            has_self_loop[source] = 1
+        copied_sources[edge], copied_targets[edge] = source, target
+    return True
+
+
 class Parents:
     """Trees over the vertices ``0 .. count - 1`` on one device, in ``array``; without ``count`` it grows.
 
@@ -45,7 +78,9 @@ class Parents:
     def __init__(self, device, count=None):
         self.device, self.count = device, 0
         self.grows = count is None
-        self.pipeline = None
+        #: Pipelines to a GPU: of calls of :meth:`join`, and of each thread that joins beside others.
+        self.pipeline: Any = None
+        self.pipelines: dict[int, HostPipeline] = {}
         with arrays.guard(device):
             self.array = arrays.empty(0, np.uint32, device)
         self.grow_to(count or 0)
@@ -81,12 +116,13 @@ class Parents:
         with arrays.guard(self.device):
             array = arrays.empty(count, index_type(count), self.device)
             array[: self.count] = self.array[: self.count]
-        self.array, self.pipeline = array, None
+        self.array, self.pipeline, self.pipelines = array, None, {}
 
     def settle(self):
         """Wait for the edges that are still being copied to a GPU or joined there."""
-        if self.pipeline is not None:
-            self.pipeline.settle()
+        for pipeline in [*self.pipelines.values(), self.pipeline]:
+            if pipeline is not None:
+                pipeline.settle()
 
     def join(self, columns, largest, weights=None):
         """Join the endpoints of edges, none above ``largest``.
@@ -105,6 +141,17 @@ class Parents:
             self.settle()
             columns = [arrays.move(column, self.device) for column in (sources, targets)]
             unite_numbers(len(columns[0]), self.array, *columns)
+
+    def join_beside(self, columns, has_self_loop):
+        """As of :class:`UnionReducer`."""
+        end = min(self.count, len(has_self_loop))
+        if self.device == "cpu":
+            return bool(join_alone(self.array[:end], has_self_loop, *columns))
+        with arrays.guard(self.device):
+            if (thread := get_ident()) not in self.pipelines:
+                self.pipelines[thread] = HostPipeline(self.array, buffers=1)
+            write = partial(copy_known, end, has_self_loop, *columns)
+            return bool(self.pipelines[thread].join_written(len(columns[0]), write))
 
     def state(self):
         """Arrays by name, on the host."""
@@ -137,6 +184,8 @@ class UnionReducer:
         self.parents = [Parents(device) for device in team.devices]
         self.n_threads = threads.count()
         self.pool = ThreadPoolExecutor(len(team)) if len(team) > 1 else None
+        #: The parents of each thread that joins beside others.
+        self.parents_of: dict[int, Parents] = {}
         #: Parents that join no batch, and the batches that have been given out.
         self.idle: SimpleQueue = SimpleQueue()
         self.batches: list[Future] = []
@@ -170,6 +219,21 @@ class UnionReducer:
         parents = self.idle.get()
         self._check(lambda batch: batch.done())
         self.batches.append(self.pool.submit(self._work, parents, columns, largest))
+
+    def prepare_beside(self, count):
+        """Make trees of ``count`` vertices for :meth:`join_beside`; return whether that can be used."""
+        for parents in self.parents:
+            parents.grow_to(count)
+        return True
+
+    def join_beside(self, columns, has_self_loop):
+        """Join the endpoints of edges while other threads do so too, and mark vertices with a self-loop.
+
+        Returns False, and may have joined some edges, if one has an endpoint that is no vertex yet.
+        """
+        turn = len(self.parents_of) % len(self.parents)  # of two threads the same is no harm
+        parents = self.parents_of.setdefault(get_ident(), self.parents[turn])
+        return parents.join_beside(columns, has_self_loop)
 
     def _check(self, which):
         """Raise the error of a batch that has failed, among those for which ``which`` holds."""

@@ -17,8 +17,9 @@ has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is foun
 same round.
 
 Backwards a pull reads outgoing rows, and needs no others: in a graph without locality a marked vertex lets
-those in front of it find it in the same sweep, so a few sweeps are enough.  If they are not, the rows of the
-incoming edges are built, unless the graph was prepared for searches, which has them.
+those in front of it find it in the same sweep, so a few sweeps are enough.  If they do not find fewer and
+fewer, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches,
+which has them.
 """
 
 from typing import Any, NamedTuple
@@ -45,8 +46,8 @@ TAKEN, TIMES = 64, 8
 BLOCK = 2048
 #: Costs of an entry that is pushed, and of one that is tested by a pull, in nanoseconds, about.
 PUSH_COST, TEST_COST = 8, 4
-#: Sweeps backwards before the incoming rows are built.
-SWEEPS = 24
+#: Sweeps backwards before the incoming rows are built, unless each finds less than half as many as the last.
+SWEEPS = 3
 #: Trimming goes on while a round leaves less than this part of the vertices.
 LEFT = 0.75
 #: Vertices that are tried as a pivot.
@@ -367,10 +368,14 @@ def mark_component(adjacency, pivot, state):
     forwards = Way(outgoing, incoming, UNREACHED, FORWARD)
     extent = search(forwards, begin(forwards, n - 1), ENDLESS)
     backwards = Way(incoming, outgoing, FORWARD, BOTH)
-    most = ENDLESS if adjacency.has_incoming else SWEEPS
-    extent = search(backwards, begin(backwards, n - extent.unmarked - 1), most)
-    if extent.head < extent.tail:
-        search(Way(adjacency.incoming, outgoing, FORWARD, BOTH), extent, ENDLESS)
+    extent, found = begin(backwards, n - extent.unmarked - 1), [n]
+    while not adjacency.has_incoming and extent.head < extent.tail:
+        if len(found) > SWEEPS and 2 * found[-1] > found[-2]:
+            backwards = Way(adjacency.incoming, outgoing, FORWARD, BOTH)
+            break
+        before, extent = extent.unmarked, search(backwards, extent, 1)
+        found.append(before - extent.unmarked)
+    search(backwards, extent, ENDLESS)
 
 
 def forward_backward(n, adjacency):

@@ -7,10 +7,11 @@ ECL-SCC; there with the largest vertices).  In each round the least vertex of ev
 its component, and usually nearly all vertices do: what is left shrinks quickly.
 
 Least vertices spread along the edges, in both directions, by atomic minima, sweep after sweep until nothing
-changes.  A vertex passes on the value of its own value, too, if that is less: as with pointer jumping, a long
-path takes few sweeps.
+changes.  In a sweep a block of workers goes over its own range of the edges twice, since in meshes neighbours
+have near numbers.  Between sweeps the values of vertices become the values of these, as long as they are
+less, so that a long path takes few sweeps; and of two values of a vertex the first reaches the second.
 
-All sweeps and rounds are one region, with one barrier for each (:mod:`edgewise.primitives.rounds`).
+All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
 from edgewise.device.shares import own_share
-from edgewise.device.warps import block_size, warp_aggregated_add
+from edgewise.device.warps import block_any, block_size, warp_aggregated_add
 from edgewise.index_type import index_type
 from edgewise.primitives.rounds import APART, Rounds, set_of
 
@@ -27,6 +28,10 @@ from edgewise.primitives.rounds import APART, Rounds, set_of
 CHANGED = Rounds(0, APART)
 #: Number of the edges that a round leaves.
 KEPT = Rounds(CHANGED.end, APART)
+
+
+#: Times that a block goes over its edges in a sweep, unless nothing changes any more.
+TURNS = 2
 
 
 class Edges(NamedTuple):
@@ -37,11 +42,12 @@ class Edges(NamedTuple):
 
 
 class Signatures(NamedTuple):
-    """State that all workers share; (n,) index arrays, and the counters (KEPT.end,) int64."""
+    """State that all workers share; index arrays, and the counters (KEPT.end,) int64."""
 
-    reaching: Any  # least vertex known to reach a vertex
-    reached: Any  # least vertex known to be reached from it
-    labels: Any  # the result
+    least: (
+        Any  # (2 n,): by vertex, the least one known to reach it, and the least known to be reached from it
+    )
+    labels: Any  # (n,): the result
     counters: Any
     unknown: int  # the label of vertices whose component is not known yet
 
@@ -55,28 +61,60 @@ class Turn(NamedTuple):
 
 
 @device
-def lower(values, vertex, other):
-    """Lower the value of a vertex to that of another, and to the value of that; return whether it was."""
-    value = load(values, other)
-    value = min(value, load(values, value))
-    if value < load(values, vertex):
-        fetch_min(values, vertex, value)
+def lower(least, place, value):
+    """Lower a value; return whether it was higher.
+
+    It is read plainly: a cache may show an earlier one to other workers of the sweep, but not after it.
+    """
+    if value < least[place]:
+        fetch_min(least, place, value)
         return True
     return False
 
 
 @device
-def sweep(worker, edges, count, state):
-    """Pass the values along the worker's edges, once; return whether one has changed."""
-    changed = False
-    first, end, step = own_share(worker, 0, count)
-    for edge in range(first, end, step):
-        source, target = edges.sources[edge], edges.targets[edge]
-        if lower(state.reaching, target, source):
-            changed = True
-        if lower(state.reached, source, target):
-            changed = True
+def sweep(worker, edges, count, least):
+    """Pass values along the edges of the worker's block, ``TURNS`` times; return whether any has changed."""
+    size = block_size()
+    block, blocks = worker.id // size, worker.count // size
+    first, end = count * block // blocks, count * (block + 1) // blocks
+    changed, again, turns = False, True, 0
+    while again:
+        again = False
+        for edge in range(first + worker.id % size, end, size):
+            source, target = 2 * np.int64(edges.sources[edge]), 2 * np.int64(edges.targets[edge])
+            if lower(least, target, least[source]):
+                again = True
+            if lower(least, source + 1, least[target + 1]):
+                again = True
+        turns += 1
+        again = block_any(again)
+        changed = changed or again
+        again = again and turns < TURNS
     return changed
+
+
+@device
+def jump(least, vertex, way):
+    """Lower a value of a vertex to the values of the value, as long as they are less; return it."""
+    value = np.int64(least[2 * vertex + way])
+    other = np.int64(least[2 * value + way])
+    if other < value:
+        while other < value:
+            value, other = other, np.int64(least[2 * other + way])
+        fetch_min(least, 2 * vertex + way, value)
+    return value
+
+
+@device
+def shorten(worker, state):
+    """Let the vertices whose label is unknown jump, and tell the values of each other."""
+    first, end, step = own_share(worker, 0, len(state.labels))
+    for vertex in range(first, end, step):
+        if state.labels[vertex] == state.unknown:
+            reaching, reached = jump(state.least, vertex, 0), jump(state.least, vertex, 1)
+            lower(state.least, 2 * reaching + 1, reached)
+            lower(state.least, 2 * reached, reaching)
 
 
 @device
@@ -86,11 +124,14 @@ def spread(worker, edges, count, state, turn):
     while changed:
         if worker.id == 0:
             store(state.counters, set_of(CHANGED, sweeps + 1), 0)
-        if sweep(worker, edges, count, state):
+        if sweep(worker, edges, count, state.least):
             store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
         sweeps += 1
+        if changed:
+            shorten(worker, state)
+            barrier_wait(worker)
     return Turn(sweeps, turn.rounds, turn.left)
 
 
@@ -100,7 +141,7 @@ def begin(worker, state):
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         if state.labels[vertex] == state.unknown:
-            state.reaching[vertex] = state.reached[vertex] = vertex
+            state.least[2 * vertex] = state.least[2 * vertex + 1] = vertex
 
 
 @device
@@ -108,8 +149,8 @@ def finish(worker, state):
     """Label the vertices whose signature is one vertex; a label that is known is written once more."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        if state.reaching[vertex] == state.reached[vertex]:
-            state.labels[vertex] = state.reaching[vertex]
+        if state.least[2 * vertex] == state.least[2 * vertex + 1]:
+            state.labels[vertex] = state.least[2 * vertex]
 
 
 @device
@@ -124,11 +165,9 @@ def label_rest(worker, state):
 @device
 def remains(edges, edge, state):
     """Whether an edge may be inside a component that is not known yet."""
-    source, target = edges.sources[edge], edges.targets[edge]
-    least = state.reaching[source]
-    if least != state.reaching[target] or state.reached[source] != state.reached[target]:
-        return False
-    return least != state.reached[source]
+    least, source, target = state.least, np.int64(edges.sources[edge]), np.int64(edges.targets[edge])
+    reaching, reached = least[2 * source], least[2 * source + 1]
+    return reaching != reached and reaching == least[2 * target] and reached == least[2 * target + 1]
 
 
 @device
@@ -184,7 +223,7 @@ def signatures(n_vertices, sources, targets):
 
     labels = arrays.full(n_vertices, unknown, kind, device)
     counters = arrays.zeros(KEPT.end, np.int64, device)
-    state = Signatures(empty(n_vertices), empty(n_vertices), labels, counters, int(unknown))
+    state = Signatures(empty(2 * n_vertices), labels, counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)
     return labels

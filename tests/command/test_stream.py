@@ -126,16 +126,16 @@ def test_mistakes(shards, options, words, capsys):
 
 def test_goes_on_after_a_checkpoint(shards, ctrl_c, capsys, monkeypatch):
     again = ["components", "--stream", *FILES, "--checkpoint", "so-far", "-o", "clusters.parquet"]
-    add, seen = streams.StreamedPairs.add, []
+    take, seen = streams.StreamedPairs.take, []
 
-    def press_in_the_middle(pairs, batch):
-        add(pairs, batch)
-        seen.append(batch)
+    def press_in_the_middle(pairs, chosen):
+        take(pairs, chosen)
+        seen.append(chosen)
         if len(seen) == 4:
             signal.raise_signal(signal.SIGINT)
             pairs.stream.stopping = True
 
-    monkeypatch.setattr(streams.StreamedPairs, "add", press_in_the_middle)
+    monkeypatch.setattr(streams.StreamedPairs, "take", press_in_the_middle)
     assert run(again) == 130
     assert capsys.readouterr().err.splitlines() == [
         "edgewise: 400 rows are in so-far; repeat the command to continue",

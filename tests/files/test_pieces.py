@@ -138,6 +138,23 @@ def test_items_come_in_order_and_threads_wait_for_the_caller():
     assert [first, *found] == [(piece, item) for piece in range(7) for item in range(20)]
 
 
+def test_items_that_take_no_memory_do_not_wait():
+    made, told = [], threading.Event()
+
+    def items(piece):
+        if piece == 0:
+            told.wait(10)
+        for item in range(20):
+            made.append((piece, item))
+            yield piece, item
+        if piece == 4:
+            told.set()
+
+    found = read_in_parallel([lambda piece=piece: items(piece) for piece in range(7)], 2, ahead=0)
+    assert list(found) == [(piece, item) for piece in range(7) for item in range(20)]
+    assert made[:80] == [(piece, item) for piece in range(1, 5) for item in range(20)]
+
+
 def test_threads_stop_when_the_caller_does():
     closed = []
 

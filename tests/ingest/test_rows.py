@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.ingest import csr
+from edgewise.ingest import csr, row_buckets
 
 GPU = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0")
 on_cpu = pytest.mark.skipif(SIMULATED, reason="rows on the CPU")
@@ -29,7 +29,7 @@ def expected(vertices, edges, both):
 
 @on_cpu
 @pytest.mark.interpreter
-@pytest.mark.parametrize("way", [csr._by_counting, csr._by_sorting])
+@pytest.mark.parametrize("way", [csr.rows_by_buckets, csr._by_sorting])
 @pytest.mark.parametrize("dtype", [np.uint32, np.int64])
 @given(edges=EDGES, both=st.booleans(), with_edges=st.booleans())
 def test_rows_are_those_of_the_oracle(way, dtype, edges, both, with_edges):
@@ -65,11 +65,30 @@ def check(way, dtype, edges, both, with_edges, device):
 
 @on_cpu
 @pytest.mark.interpreter
+@pytest.mark.parametrize("order", ["as drawn", "by source", "by target", "by both"])
+@pytest.mark.parametrize("both", [False, True])
+def test_many_blocks_buckets_and_parts(monkeypatch, order, both):
+    limits = {"BUCKET_ENTRIES": 6, "MAX_BUCKETS": 9, "BLOCK_EDGES": 7, "BLOCKS": 5, "WAITING": 20}
+    for name, value in limits.items():
+        monkeypatch.setattr(row_buckets, name, value)
+    ends = np.random.default_rng(2).integers(0, 40, (2, 90)).astype(np.uint32)
+    sources, targets = np.sort(ends, axis=0) if order == "by both" else ends
+    keys = {"as drawn": (), "by source": (sources,), "by target": (sources, targets)}
+    if key := keys.get(order, (targets, sources)):
+        at = np.lexsort(key)
+        sources, targets = sources[at], targets[at]
+    ours = csr.rows_by_buckets(40, sources, targets, both, True)
+    for one, other in zip(ours, csr._by_sorting(40, sources, targets, both, True), strict=True):
+        assert np.array_equal(one, other)
+
+
+@on_cpu
+@pytest.mark.interpreter
 @pytest.mark.parametrize("count", [tuning.CPU.ingest_few, tuning.CPU.ingest_few + 1])
 def test_both_ways_at_the_limit(count):
     sources, targets = np.random.default_rng(1).integers(0, 900, (2, count)).astype(np.uint32)
     ours = csr.rows_from_edges(900, sources, targets, True, True)
-    for one, other in zip(ours, csr._by_counting(900, sources, targets, True, True), strict=True):
+    for one, other in zip(ours, csr.rows_by_buckets(900, sources, targets, True, True), strict=True):
         assert np.array_equal(one, other)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pickle
+from copy import deepcopy
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +33,15 @@ def streamed(vertices, sources, targets, batch, known=True, where=PLACE):
 
 def labels_of(found):
     return found.result().on_host().labels.tolist()
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="arrays of a GPU are not copied so")
+def test_a_copy_goes_on_by_itself():
+    found = streamed(4, np.array([0]), np.array([1]), 1)
+    for copied in (deepcopy(found), pickle.loads(pickle.dumps(found))):
+        copied.add([1], [3])
+        assert labels_of(copied) == [0, 0, 2, 0]
+    assert labels_of(found) == [0, 0, 2, 3]
 
 
 @pytest.mark.parametrize("known", (True, False))

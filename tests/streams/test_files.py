@@ -135,6 +135,32 @@ def test_numbers_that_turn_into_names(tmp_path):
     same(stored(tmp_path / "shards", *tables, ending="csv"))
 
 
+@pytest.mark.parametrize("kind", ("dense", "sparse", "huge", "self-loops"))
+def test_footers_that_state_too_little(kind, tmp_path, monkeypatch):
+    folder = stored(tmp_path / "shards", *KINDS[kind])
+    monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (180, 0, 10))
+    same(folder)
+
+
+def test_a_checkpoint_waits_for_the_threads_that_join(tmp_path):
+    stream = FileStream(
+        stored(tmp_path / "shards", *KINDS["dense"]), COLUMNS, Union(), team=device_team("cpu:0")
+    )
+    pairs, order = streams.StreamedPairs(stream.shards.first_schema(), stream), []
+
+    def save():
+        with pairs.alone():
+            order.append("saved")
+
+    saving = threading.Thread(target=save)
+    with pairs.joining:
+        saving.start()
+        saving.join(0.05)
+        order.append("joined")
+    saving.join()
+    assert order == ["joined", "saved"]
+
+
 def test_conditions_nulls_and_columns(tmp_path):
     table = {
         "a": [1, 5, None, 7, 9, 1],
@@ -218,21 +244,21 @@ def interrupted_after(rows):
 
 
 @pytest.mark.parametrize("ending", ("parquet", "csv", "arrow"))
-@pytest.mark.parametrize("kind", ("sparse", "strings", "huge", "self-loops"))
+@pytest.mark.parametrize("kind", ("dense", "sparse", "strings", "huge", "self-loops"))
 def test_an_interrupted_run_goes_on(kind, ending, tmp_path, monkeypatch):
     folder, checkpoint = stored(tmp_path / "shards", *KINDS[kind], ending=ending), tmp_path / "so-far"
-    seen, add = [], streams.StreamedPairs.add
+    seen, take = [], streams.StreamedPairs.take
 
-    def stop_in_the_middle(pairs, batch):
-        add(pairs, batch)
-        seen.append(batch)
+    def stop_in_the_middle(pairs, chosen):
+        take(pairs, chosen)
+        seen.append(chosen)
         if len(seen) == 2:
             pairs.stream.stopping = True
 
-    monkeypatch.setattr(streams.StreamedPairs, "add", stop_in_the_middle)
+    monkeypatch.setattr(streams.StreamedPairs, "take", stop_in_the_middle)
     first = FileStream(folder, COLUMNS, Union(), team=device_team(TEAMS[0]), checkpoint=checkpoint)
     first.run()
-    assert first.saved == sum(len(batch) for batch in seen)
+    assert first.saved == sum(chosen.rows for chosen in seen)
     assert checkpoint.exists()
     monkeypatch.undo()
     found = same(folder, TEAMS[-1], checkpoint=checkpoint)
@@ -461,18 +487,18 @@ def test_faults_name_the_first_file(tmp_path):
 
 def test_an_error_of_progress_stops_the_stream(tmp_path, monkeypatch):
     folder, seen = stored(tmp_path / "shards", *KINDS["sparse"]), []
-    told, add = threading.Event(), streams.StreamedPairs.add
+    told, take = threading.Event(), streams.StreamedPairs.take
 
-    def slowly(pairs, batch):
-        seen.append(batch)
+    def slowly(pairs, chosen):
+        seen.append(chosen)
         told.wait(10)
-        add(pairs, batch)
+        take(pairs, chosen)
 
     def progress(done, total):
         threading.Timer(0.05, told.set).start()
         raise LookupError("no bar")
 
-    monkeypatch.setattr(streams.StreamedPairs, "add", slowly)
+    monkeypatch.setattr(streams.StreamedPairs, "take", slowly)
     monkeypatch.setattr(streams, "POLL_SECONDS", 1e-3)
     with pytest.raises(LookupError, match="no bar"):
         ew.stream_components(folder, progress=progress)
@@ -482,14 +508,14 @@ def test_an_error_of_progress_stops_the_stream(tmp_path, monkeypatch):
 def test_what_was_found_before_a_bad_shard_is_put_aside(tmp_path, monkeypatch):
     folder = stored(tmp_path / "shards", *KINDS["sparse"], ending="csv")
     checkpoint, kept = tmp_path / "so-far", tmp_path / "kept"
-    add = streams.StreamedPairs.add
+    take = streams.StreamedPairs.take
 
-    def vanish(pairs, batch):
-        add(pairs, batch)
+    def vanish(pairs, chosen):
+        take(pairs, chosen)
         if not kept.exists():
             (folder / "2.csv").rename(kept)
 
-    monkeypatch.setattr(streams.StreamedPairs, "add", vanish)
+    monkeypatch.setattr(streams.StreamedPairs, "take", vanish)
     with pytest.raises(FileError, match=r"2\.csv: no such file"):
         ew.stream_components(folder, devices="cpu:0", checkpoint=checkpoint)
     monkeypatch.undo()
@@ -499,9 +525,11 @@ def test_what_was_found_before_a_bad_shard_is_put_aside(tmp_path, monkeypatch):
 
 def test_a_shard_that_vanishes(tmp_path, monkeypatch):
     folder = stored(tmp_path / "shards", *KINDS["sparse"], ending="csv")
-    add = streams.StreamedPairs.add
+    take = streams.StreamedPairs.take
     monkeypatch.setattr(
-        streams.StreamedPairs, "add", lambda *given: (add(*given), (folder / "2.csv").unlink(missing_ok=True))
+        streams.StreamedPairs,
+        "take",
+        lambda *given: (take(*given), (folder / "2.csv").unlink(missing_ok=True)),
     )
     monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (None, None, None))
     job = FileStream(folder, COLUMNS, Union(), team=device_team("cpu:0"))

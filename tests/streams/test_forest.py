@@ -185,22 +185,22 @@ def test_files(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["sparse", "strings", "far apart", "late", "self-loops"])
 def test_an_interrupted_run_goes_on(kind, tmp_path, monkeypatch):
     folder, checkpoint = stored(tmp_path / "shards", *KINDS[kind]), tmp_path / "so-far"
-    seen, add = [], file_stream.StreamedPairs.add
+    seen, take = [], file_stream.StreamedPairs.take
 
-    def stop_in_the_middle(pairs, batch):
-        add(pairs, batch)
-        seen.append(batch)
+    def stop_in_the_middle(pairs, chosen):
+        take(pairs, chosen)
+        seen.append(chosen)
         if len(seen) == 2:
             pairs.stream.stopping = True
 
-    monkeypatch.setattr(file_stream.StreamedPairs, "add", stop_in_the_middle)
+    monkeypatch.setattr(file_stream.StreamedPairs, "take", stop_in_the_middle)
     columns = {"source": None, "target": None, "where": None, "null": "error"}
     first = FileStream(
         folder, columns, KeepForest(None, False), team=device_team("cpu:0"), checkpoint=checkpoint
     )
     first.run()
     assert checkpoint.exists()
-    monkeypatch.setattr(file_stream.StreamedPairs, "add", add)
+    monkeypatch.setattr(file_stream.StreamedPairs, "take", take)
     with pytest.raises(FileError, match="belongs to another run: maximum was False and is True now"):
         ew.stream_forest(folder, maximum=True, checkpoint=checkpoint)
     found = ew.stream_forest(folder, checkpoint=checkpoint)
