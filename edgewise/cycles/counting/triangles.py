@@ -337,9 +337,9 @@ def is_marked(low, csr, marked):
 
 
 @each
-def list_marked(index, csr, marked, lows, n_lows):
-    """List the vertices whose rows are marked, about the highest first."""
-    low = len(lows) - 1 - index
+def list_marked(index, order, csr, marked, lows, n_lows):
+    """List the vertices of an order whose rows are marked; without an order, of all, the highest first."""
+    low = np.int64(order[index]) if len(order) > 0 else len(lows) - 1 - index
     if is_marked(low, csr, marked):
         lows[warp_aggregated_add(n_lows, 0)] = low
 
@@ -441,13 +441,10 @@ class WarpTriangles:
     def __init__(self, ranked: Ranked, order=None):
         device, self.ranked = ranked.device, ranked
         self.n_vertices, self.csr, self.copies = ranked.n_vertices, ranked.csr, copies_for(ranked)
-        self.marked = Marked(1, 0)
+        is_short = ranked.max_degree is not None and ranked.max_degree < MARKED_FROM
+        self.marked = Marked(1, 0) if is_short or self.n_vertices > RANKS else Marked(MARKED_FROM, SLOTS // 2)
+        self.order = arrays.empty(0, np.int64, device) if order is None else order
         if order is None:
-            if ranked.max_degree is not None and ranked.max_degree >= MARKED_FROM and self.n_vertices < RANKS:
-                self.marked = Marked(MARKED_FROM, SLOTS // 2)
-                self.lows = arrays.empty(self.n_vertices, np.uint32, device)
-                self.n_lows = arrays.zeros(1, np.int64, device)
-                list_marked(self.n_vertices, self.csr, self.marked, self.lows, self.n_lows)
             self.edges = Edges(ranked.row_of_entries(), arrays.empty(0, np.int64, device))
             return
         starts = exclusive_scan(arrays.move((ranked.offsets[1:] - ranked.split)[order], device))
@@ -467,6 +464,15 @@ class WarpTriangles:
         low, high = int(self.starts[first]), int(self.starts[end])
         if low < high:
             find_triangles(low, high, self.edges, self.csr, self.marked, self.counts, self.copies)
+            self._count_marked(self.order[first:end], end - first)
+
+    def _count_marked(self, order, count):
+        """Count the triangles whose lowest vertices have marked rows, of an order or of all."""
+        if self.marked.most > 0:
+            lows = arrays.empty(count, np.uint32, arrays.device_of(self.counts))
+            n_lows, taken = (arrays.zeros(1, np.int64, arrays.device_of(self.counts)) for _ in range(2))
+            list_marked(count, order, self.csr, self.marked, lows, n_lows)
+            find_marked(lows, n_lows, taken, self.csr, self.counts)
 
     @property
     def total(self) -> float:
@@ -480,9 +486,7 @@ class WarpTriangles:
         if len(self.edges.lows):
             whole = 0, len(self.edges.lows), self.edges
             find_triangles(*whole, self.csr, self.marked, self.counts, self.copies)
-            if self.marked.most > 0:
-                taken = arrays.zeros(1, np.int64, arrays.device_of(self.counts))
-                find_marked(self.lows, self.n_lows, taken, self.csr, self.counts)
+            self._count_marked(self.order, self.n_vertices)
         return self.counts
 
 
