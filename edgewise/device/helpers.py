@@ -247,10 +247,10 @@ def _stay_away_if_lost(state, own):
     If this process has used all cores but half a one, other threads of it had the core, as in reading a file.
     """
     since, without_core, of_process = state[own + SINCE], state[own + WITHOUT_CORE], state[own + OF_PROCESS]
-    _begin_to_look(state, own)
-    now, pause = state[own + SINCE], state[own + PAUSE]
-    if state[own + WITHOUT_CORE] - without_core < LOST:
+    now, pause = nanoseconds(CLOCK_MONOTONIC, state, own + TIME), state[own + PAUSE]
+    if now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME) - without_core < LOST:
         return
+    _begin_to_look(state, own)
     if 2 * (state[own + OF_PROCESS] - of_process) > (2 * state[CORES] - 1) * (now - since):
         return
     pause = min(2 * pause, LONGEST) if now - state[own + CAME_BACK] < 2 * pause else SHORTEST
