@@ -193,6 +193,23 @@ def streams_cpu():
     return listed(found["rows"], text, ids=lambda row: found["ids"])
 
 
+@declared("streams-rmat")
+def streams_of_rmat():
+    """Shards of R-MAT to clusters on four cores, 16 cores, and a GPU, beside bare reading."""
+    names = {
+        "4 cores": "streams-rmat-cpu-4",
+        "16 cores": "streams-rmat-cpu-16",
+        "GPU, 16 cores": "streams-rmat-gpu",
+    }
+    body = []
+    for where, name in names.items():
+        row = rows_of(name)[0]
+        times = (f"{row[key]:.1f}" for key in ("seconds", "bare_seconds"))
+        body.append([where, *times, f"{row['of_bare']:.2f}", f"{row['cpu_seconds']:.0f}", f"{row['mb']:.0f}"])
+    header = ["on", "seconds", "bare reading", "ratio", "processor seconds", "peak memory, MB"]
+    return table(header, body)
+
+
 TABLES["forest-large"] = listing(
     "forest-large-several",
     "edges: {edges:,} | vertices: {vertices:,} | edges are: {held} | GPUs: {devices:len} | "
@@ -303,6 +320,20 @@ def of_processor(name):
         cells = [f"**{one:.1f}**" if one == min(medians) else f"{one:,.1f}" for one in medians]
         body.append([row["graph"], f"{row['vertices']:,}", f"{row['edges'] / 1e6:.2f} M", *cells])
     return table(["graph", "vertices", "edges", *(MODULES.get(one, f"`{one}`") for one in columns)], body)
+
+
+@declared("strong-every-cpu", name="strong-every-cpu-16", peer="PASGAL")
+@declared("strong-every-gpu", name="strong-every-gpu", peer="ECL-SCC")
+def strong_on_all(name, peer):
+    """Milliseconds of the public call by method, on new graphs and on warm ones, beside a program."""
+    rows, body = rows_of(name), []
+    methods = list(rows[0]["ms"])
+    for row in rows:
+        cells = [three(row[key][method]["median"]) for method in methods for key in ("fresh_ms", "ms")]
+        sizes = (f"{row[key] / 1e6:.2f} M" for key in ("vertices", "entries"))
+        body.append([row["graph"], *sizes, *cells, three(row["peers"][peer]["median"])])
+    named = (f"`{method}`, {kind}" for method in methods for kind in ("new", "warm"))
+    return table(["graph", "vertices", "edges", *named, peer], body)
 
 
 @declared("paths-bfs-gpu", problem="bfs")
@@ -480,6 +511,18 @@ def busy():
                 panels[-1].rows[f"{call}, {setting}"] = ratios
     chart = dots("busy-cpu-16", "Calls beside busy processes, and four processes at once", panels)
     return table(["graph", "call", *SETTINGS_IN_WORDS.values()], body) + "\n\n" + chart
+
+
+@declared("busy-peers")
+def busy_peers():
+    """Milliseconds of calls and of programs alone, beside busy processes, and several at once."""
+    body, settings = [], ("alone", "busy", "together")
+    for (graph, call), found in groups(rows_of("busy-cpu-16-peers"), "graph", "call"):
+        for way, mine in groups(found, "way"):
+            now = by(mine, "setting")
+            if all(setting in now for setting in settings):
+                body.append([graph, call, way, *(three(now[one]["ms"]["median"]) for one in settings)])
+    return table(["graph", "call", "program", *(SETTINGS_IN_WORDS[one] for one in settings)], body)
 
 
 @declared("first-use")
