@@ -37,6 +37,7 @@ from edgewise.graph import Graph
 from edgewise.partitions import partition
 from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.sssp import shortest_paths
+from edgewise.strong import strongly_connected_components
 
 #: Vertices of lists for CPU cores, in trials whose size is a ratio.
 LIST_VERTICES = 1 << 18
@@ -175,6 +176,11 @@ def _entries(size):
     return size / 9, size / 9 * 4
 
 
+def _both_ways(graph):
+    """A new directed graph with the rows of an undirected one."""
+    return Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, None), directed=True)
+
+
 # -- the limits ----------------------------------------------------------------------------------------------
 
 OF_A_GRAPH = "a share of a graph, not a size that time decides"
@@ -230,6 +236,11 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "paths_narrow": OF_A_SEARCH,
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,
+        "strong_threads": Trial(
+            [count for count in powers(0, 6) if count <= threads.most()],
+            of_threads,
+            lambda given: strongly_connected_components(_both_ways(given[0]), threads=given[1]),
+        ),
     },
     "cuda": {
         "components_judged": Trial(

@@ -168,8 +168,9 @@ class ClusterTable:
         return self._reader(in_order(self._batch_from, starts, threads.count(), "edgewise-table"))
 
     def _batch_from(self, start):
-        """The batch of the block that begins at a row."""
-        return next(self.batches(start, min(start + self.block, len(self.labels))))
+        """The batch of the block that begins at a row, whose loops are this thread's alone."""
+        with threads.limited(1):
+            return next(self.batches(start, min(start + self.block, len(self.labels))))
 
     def _reader(self, batches):
         import pyarrow as pa

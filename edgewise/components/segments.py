@@ -129,6 +129,8 @@ class HostPipeline:
         The device has made the parents before the call, and other pipelines may have the same.  Returns what
         ``write`` returns; if that is false, nothing is joined.
         """
+        if count > self.segment_edges:
+            raise ValueError(f"{count} edges are more than a segment of {self.segment_edges}")
         buffer = self._next_buffer(self.parent.dtype, count)
         buffer.joined.synchronize()
         staged = buffer.staged(count)

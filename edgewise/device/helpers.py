@@ -248,9 +248,12 @@ def _stay_away_if_lost(state, own):
     """
     since, without_core, of_process = state[own + SINCE], state[own + WITHOUT_CORE], state[own + OF_PROCESS]
     now, pause = nanoseconds(CLOCK_MONOTONIC, state, own + TIME), state[own + PAUSE]
-    if now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME) - without_core < LOST:
+    lost = now - nanoseconds(CLOCK_THREAD_CPUTIME_ID, state, own + TIME) - without_core
+    if lost < LOST and now - since < LONGEST:
         return
     _begin_to_look(state, own)
+    if lost < LOST:  # what others have used in longer than this is not counted on
+        return
     if 2 * (state[own + OF_PROCESS] - of_process) > (2 * state[CORES] - 1) * (now - since):
         return
     pause = min(2 * pause, LONGEST) if now - state[own + CAME_BACK] < 2 * pause else SHORTEST

@@ -23,7 +23,7 @@ BUCKET_ENTRIES, MAX_BUCKETS = 1 << 16, 256
 #: Blocks of edges for each thread, and edges of the smallest block.
 BLOCKS, BLOCK_EDGES = 4, 1 << 12
 #: Entries that wait in buckets at the same time, about, each 8 bytes, or 16 with its number.
-WAITING = 1 << 28
+WAITING = 1 << 27
 NONE = np.empty(0, np.int64)
 
 
@@ -203,6 +203,8 @@ def _divided(rows, neighbours, offsets, numbers, both):
 
 def transposed(offsets, neighbours, numbers=NONE):
     """The rows of the other direction, in order, with the ``numbers`` of the entries if there are any."""
+    if len(neighbours) == 0:
+        return Rows(np.zeros_like(offsets), neighbours, numbers)
     edges = _divided(neighbours, neighbours[:0], offsets, numbers, False)
     return _stable_rows(len(offsets) - 1, edges, False)
 

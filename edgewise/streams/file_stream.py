@@ -391,6 +391,8 @@ class StreamedPairs(PairBatches):
         if not isinstance(batch, Joined):
             with self.alone():
                 self._join(batch)
+                if self.ids.joins_beside:
+                    self.stream.reducer.complete()  # trees that grow are no longer those that others join
         self.stream.edges += batch.num_rows
 
     def _join(self, batch):

@@ -85,7 +85,7 @@ class DenseIds:
         """Prepare :meth:`join_beside` of ids below ``room``, if the reducer can do so."""
         self.joins_beside = room > 0 and self.reducer.prepare_beside(room)
         if self.joins_beside:
-            self.has_self_loop = _resize(self.has_self_loop, room)
+            self.has_self_loop = _resize(self.has_self_loop, max(room, len(self.has_self_loop)))
 
     def join_beside(self, left, right):
         columns = [integers(column, self.dtype) for column in (left, right)]

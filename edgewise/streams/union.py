@@ -241,9 +241,13 @@ class UnionReducer:
             batch.result()
         self.batches = [batch for batch in self.batches if not batch.done()]
 
+    def complete(self):
+        """Wait until all batches that have been given out are joined."""
+        self._check(lambda batch: True)
+
     def labels(self, last=False):
         """Current labels on the host; a copy unless this is the ``last`` use."""
-        self._check(lambda batch: True)
+        self.complete()
         count = max(parents.count for parents in self.parents)
         for parents in self.parents:
             parents.settle()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Unpack
 
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.regions import workers
 from edgewise.errors import GraphError
@@ -20,9 +21,6 @@ from edgewise.paths.csr import adjacency_of
 from edgewise.strong.result import StrongComponents
 
 __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
-
-#: Threads with which all cores take less time than Tarjan's search on one, about 2 to 25 times less.
-MANY_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def _usual_method(graph):
     """The name of the method for a graph if the user has no wish."""
     if graph.device != "cpu":
         return "signatures"
-    is_wide = workers() >= MANY_THREADS and not adjacency_of(graph).is_small
+    is_wide = workers() >= tuning.CPU.strong_threads and not adjacency_of(graph).is_small
     return "forward-backward" if is_wide else "tarjan"
 
 

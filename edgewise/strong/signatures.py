@@ -42,11 +42,12 @@ class Edges(NamedTuple):
 
 
 class Signatures(NamedTuple):
-    """State that all workers share; index arrays, and the counters (KEPT.end,) int64."""
+    """State that all workers share; index arrays, and the counters (KEPT.end,) int64.
 
-    least: (
-        Any  # (2 n,): by vertex, the least one known to reach it, and the least known to be reached from it
-    )
+    By vertex, ``least`` (2 n,) has the least one known to reach it, and the least known to be reached by it.
+    """
+
+    least: Any
     labels: Any  # (n,): the result
     counters: Any
     unknown: int  # the label of vertices whose component is not known yet

@@ -84,6 +84,22 @@ def test_many_blocks_buckets_and_parts(monkeypatch, order, both):
 
 @on_cpu
 @pytest.mark.interpreter
+@pytest.mark.parametrize("count", [0, 1, 70])
+@pytest.mark.parametrize("numbered", [False, True])
+def test_rows_of_the_other_direction(count, numbered):
+    sources, targets = np.random.default_rng(count).integers(0, 12, (2, count)).astype(np.uint32)
+    offsets, neighbours, _ = csr._by_sorting(12, sources, targets, False, False)
+    numbers = np.arange(count)[::-1].copy() if numbered else row_buckets.NONE
+    found = row_buckets.transposed(offsets, neighbours, numbers)
+    rows = np.repeat(np.arange(12), np.diff(offsets))
+    order = np.lexsort((rows, neighbours))
+    assert np.diff(found.offsets).tolist() == np.bincount(neighbours, minlength=12).tolist()
+    assert found.neighbours.tolist() == rows[order].tolist()
+    assert found.numbers.tolist() == (numbers[order].tolist() if numbered else [])
+
+
+@on_cpu
+@pytest.mark.interpreter
 @pytest.mark.parametrize("count", [tuning.CPU.ingest_few, tuning.CPU.ingest_few + 1])
 def test_both_ways_at_the_limit(count):
     sources, targets = np.random.default_rng(1).integers(0, 900, (2, count)).astype(np.uint32)

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from time import sleep
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from edgewise.streams import file_stream as streams
 from edgewise.streams import ids
 from edgewise.streams.checkpoint import load_state, save_state
 from edgewise.streams.file_stream import FileStream
-from edgewise.streams.union import Union
+from edgewise.streams.union import Union, UnionReducer
 from edgewise.workers import device_team
 from tests.clusters import assert_equal
 from tests.ownership import give_away
@@ -140,6 +141,46 @@ def test_footers_that_state_too_little(kind, tmp_path, monkeypatch):
     folder = stored(tmp_path / "shards", *KINDS[kind])
     monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (180, 0, 10))
     same(folder)
+
+
+def test_nothing_is_joined_beside_trees_that_grow(tmp_path, monkeypatch):
+    work, beside, working, seen = UnionReducer._work, UnionReducer.join_beside, [], []
+
+    def slow_work(reducer, *batch):
+        working.append(True)
+        sleep(0.02)
+        work(reducer, *batch)
+        working.pop()
+
+    def watched(reducer, *given):
+        seen.append(bool(working))
+        return beside(reducer, *given)
+
+    folder = stored(tmp_path / "shards", *KINDS["dense"])
+    monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (180, 0, 10))  # there are larger ids
+    monkeypatch.setattr(UnionReducer, "_work", slow_work)
+    monkeypatch.setattr(UnionReducer, "join_beside", watched)
+    same(folder, "cpu:0,cpu:1")
+    assert seen and not any(seen)
+
+
+def test_self_loops_of_a_resumed_stream(tmp_path, monkeypatch):
+    tables = [{"source": np.arange(20) + 20 * number} for number in range(4)]
+    tables = [{**table, "target": table["source"]} for table in tables]
+    folder, saved = stored(tmp_path / "shards", *tables, group=10), tmp_path / "saved.npz"
+    monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (80, 0, 10))
+    stream = FileStream(folder, COLUMNS, Union(), team=device_team("cpu:0"), checkpoint=saved)
+    take = streams.StreamedPairs.take
+
+    def stop_after_half(pairs, chosen):
+        take(pairs, chosen)
+        stream.stopping = pairs.rows >= 40
+
+    with monkeypatch.context() as patch:
+        patch.setattr(streams.StreamedPairs, "take", stop_after_half)
+        stream.run()
+    assert saved.exists()
+    assert ew.stream_components(folder, checkpoint=saved).count == 80
 
 
 def test_a_checkpoint_waits_for_the_threads_that_join(tmp_path):

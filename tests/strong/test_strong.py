@@ -229,3 +229,15 @@ def test_the_command(tmp_path, capsys):
     assert '"components": 2, "largest": 2' in capsys.readouterr().out
     assert run(["strong", str(pairs), "--undirected"]) == 2
     assert "pairs.csv have no direction; use edgewise components" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="the choice on the CPU")
+@pytest.mark.parametrize(
+    ("number", "size", "name"), [(7, 1 << 13, "tarjan"), (8, 1 << 13, "forward-backward"), (8, 9, "tarjan")]
+)
+def test_auto_takes_all_cores_if_there_are_many(number, size, name, monkeypatch):
+    monkeypatch.setattr("edgewise.strong.workers", lambda: number)
+    graph = ew.generate.uniform(size, 9 * size, directed=True)
+    result = ew.strongly_connected_components(graph)
+    assert result.method == name
+    assert np.array_equal(result.labels, ew.strongly_connected_components(graph, method="signatures").labels)
