@@ -56,9 +56,10 @@ class Chosen(NamedTuple):
     """What is to be taken in of a batch of ``rows`` rows.
 
     ``batch`` has the needed columns of the rows that ``keep`` marks, all of them if that is ``None``.
-    ``left_out`` is the batch as it was if the condition kept none of its rows, and ``missing`` the name of a
-    column and the row, from 0 on, where it must not be null but is; else they are ``None``.  ``unknown`` has
-    the number of rows that the condition left out without a value of a column of numbers that it compares.
+    ``left_out`` has the ranges of the condition's columns if no row has been kept yet, and ``missing`` the
+    name of a column and the row, from 0 on, where it must not be null but is; else they are ``None``.
+    ``unknown`` has the number of rows that the condition left out without a value of a column of numbers that
+    it compares.
     """
 
     rows: int
@@ -219,7 +220,7 @@ class PairBatches:
         if self.condition is not None and not self.kept_any:
             self.kept_any = chosen.left_out is None
             if chosen.left_out is not None:
-                self.condition.note_range(chosen.left_out)
+                self.condition.note(chosen.left_out)
         for name, count in chosen.unknown.items():
             self.unknown[name] = self.unknown.get(name, 0) + count
         if chosen.missing is not None:
@@ -246,7 +247,7 @@ class PairBatches:
         unknown: dict[str, int] = {}
         if self.condition is not None:
             keep = self.condition.rows(batch)
-            left_out = None if keep.true_count else batch
+            left_out = None if self.kept_any or keep.true_count else self.condition.ranges_of(batch)
             unknown = _count_unknown(batch, self.condition.columns, keep)
         for name in self.needed:
             if batch.column(name).null_count:

@@ -143,9 +143,9 @@ def _put_in_rows(bucket, buckets, base, rows):
         offsets[row + 1] = at
         at += size
     for place in range(begin, end):
-        row = np.int64(buckets.rows[place])
-        entry = offsets[row + 1]
-        offsets[row + 1] = entry + 1
+        behind = np.int64(buckets.rows[place]) + 1
+        entry = offsets[behind]
+        offsets[behind] = entry + 1
         rows.neighbours[entry] = buckets.neighbours[place]
         if len(buckets.numbers):
             rows.numbers[entry] = buckets.numbers[place]

@@ -170,13 +170,17 @@ class Condition:
                     problem, remedy = about_number(field.strip(), ".").rsplit("; ", 1)
                     raise refusal(self.text, f"column {name!r} holds text, and {problem}", remedy)
 
-    def note_range(self, table):
-        """Note least and largest value of each column of the condition, where its type has an order."""
+    def ranges_of(self, table):
+        """Least and largest value of each column of the condition, where its type has an order."""
+        found = {}
         for name in self.columns:
-            try:
-                limits = pc.min_max(column_of(table, name)).as_py().values()
-            except pa.ArrowException:
-                continue
+            with suppress(pa.ArrowException):
+                found[name] = tuple(pc.min_max(column_of(table, name)).as_py().values())
+        return found
+
+    def note(self, ranges):
+        """Note least and largest values, for :meth:`ranges`."""
+        for name, limits in ranges.items():
             known = [value for value in (*self._ranges.get(name, ()), *limits) if value is not None]
             self._ranges[name] = (min(known), max(known)) if known else ()
 

@@ -377,7 +377,7 @@ class StreamedPairs(PairBatches):
         for chosen in super().choose(batch):
             if self._join_beside(chosen.batch):
                 chosen = chosen._replace(batch=Joined(chosen.batch.num_rows), keep=None)
-            yield chosen._replace(left_out=None) if self.kept_any else chosen
+            yield chosen
 
     def _join_beside(self, batch):
         """Join pairs beside other threads; return whether that could be done."""
