@@ -108,7 +108,8 @@ def use(number: int | None) -> None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
         raise OptionError(f"{argument('threads', number)} must be a whole number, 1 or more")
-    if number != 1 and not 1 <= number <= (max_threads := greatest()):  # which imports the compiler
+    max_threads = 1 if number == 1 else greatest()  # which imports the compiler
+    if not 1 <= number <= max_threads:
         raise OptionError(
             f"{number} threads are not available, 1 to {max_threads} are; set NUMBA_NUM_THREADS for more"
         )
