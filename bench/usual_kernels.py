@@ -18,12 +18,11 @@ from dataclasses import replace
 import first_use
 
 from edgewise import tuning
-from edgewise.cycles.counting import triangles
 from edgewise.device import ahead, each_row, launch, warps
 
 # So that small files take the kernels of large ones.
 tuning.CPU = replace(tuning.CPULimits(), ingest_few=0)
-triangles.MARKED_FROM = 2
+tuning.GPU = replace(tuning.GPULimits(), cycles_marked=2)
 
 
 class WarpWidth(str):

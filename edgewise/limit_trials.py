@@ -256,6 +256,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "components_skewed": OF_A_GRAPH,
         "cycles_share": OF_SEVERAL,
         "cycles_joined": OF_SEVERAL,
+        "cycles_marked": "a length of rows, of which a graph has many",
         "paths_core": OF_A_GRAPH,
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,

@@ -9,7 +9,8 @@ its component, and usually nearly all vertices do: what is left shrinks quickly.
 Least vertices spread along the edges, in both directions, by atomic minima, sweep after sweep until nothing
 changes.  In a sweep a block of workers goes over its own range of the edges twice, since in meshes neighbours
 have near numbers.  Between sweeps the values of vertices become the values of these, as long as they are
-less, so that a long path takes few sweeps; and of two values of a vertex the first reaches the second.
+less, so that a long path takes few sweeps.  The least vertex that reaches a vertex also reaches what that one
+does, and takes over the least of it; so does the other value in the opposite direction.
 
 All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """

@@ -1,11 +1,13 @@
 """Counting on GPUs: every kind of thread group, tables in and outside shared memory, orders of all sorts."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.cycles.counting import apex, pentagons, ranking, squares, triangles, wedges
 from edgewise.cycles.counting.ranked import CSR, RankedCSR
 from edgewise.cycles.counting.ranking import ranked_of
@@ -100,7 +102,7 @@ def test_all_vertices_at_once(name):
 @pytest.mark.parametrize("least", [2, 3, 6])
 def test_marked_rows_of_higher_neighbours(least, seed, monkeypatch):
     """Blocks take the lowest vertices whose rows of higher neighbours have ``least`` entries, or more."""
-    monkeypatch.setattr(triangles, "MARKED_FROM", least)
+    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, cycles_marked=least))
     random = random_graph(seed, 24, 120)
     graph = ew.Graph.from_edges(*random[1:], n_vertices=random[0]).to(PLACE)
     ranked = ranked_of(graph)._replace(max_degree=23)

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.cycles.counting.by_number import count_by_number
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import (
@@ -90,8 +91,6 @@ MANY_ENTRIES = 1 << 18
 
 #: Slots of the largest table of a marked row, twice as many as the longest row that is marked has entries.
 SLOTS = 4096
-#: Higher neighbours from which on a block of a GPU marks them.
-MARKED_FROM = 64
 #: Vertices of a graph up to which their numbers fit into a slot.
 RANKS = 2**31 - 2
 
@@ -441,8 +440,9 @@ class WarpTriangles:
     def __init__(self, ranked: Ranked, order=None):
         device, self.ranked = ranked.device, ranked
         self.n_vertices, self.csr, self.copies = ranked.n_vertices, ranked.csr, copies_for(ranked)
-        is_short = ranked.max_degree is not None and ranked.max_degree < MARKED_FROM
-        self.marked = Marked(1, 0) if is_short or self.n_vertices > RANKS else Marked(MARKED_FROM, SLOTS // 2)
+        least = tuning.GPU.cycles_marked
+        is_short = ranked.max_degree is not None and ranked.max_degree < least
+        self.marked = Marked(1, 0) if is_short or self.n_vertices > RANKS else Marked(least, SLOTS // 2)
         self.order = arrays.empty(0, np.int64, device) if order is None else order
         if order is None:
             self.edges = Edges(ranked.row_of_entries(), arrays.empty(0, np.int64, device))
