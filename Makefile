@@ -3,6 +3,7 @@
 # make quick ROOM=cores    the rules of the house, and the tests of one room that need no compiler
 # make docs    the documentation, in docs/_build/html
 # make dist    a release, in dist
+# make kernels wheels with compiled kernels, in dist, for every Python that is there
 # make smoke   install the release in dist for every Python that is there, and use it
 #
 # Each makes the virtual environment it needs.  Nothing is assumed but make and a Python from 3.11 on.
@@ -12,6 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 PIP = -m pip install --quiet --disable-pip-version-check $(COMPILE)
 
 DEMO = demo
+VERSIONS = 3.11 3.12 3.13
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
@@ -27,7 +29,7 @@ FLOORS_PYTHON ?= $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/nul
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick lint types imports floors engine-simulator engine-interpreter engine-cpu engine-cpu-half \
-	engine-cpu-rest engine-fallbacks floors-there docs dist smoke clean
+	engine-cpu-rest engine-fallbacks floors-there docs dist kernels smoke clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -102,14 +104,22 @@ dist: .venv-release/ready
 	@test ! -s dist/missing || { echo "not in the source distribution:"; cat dist/missing; exit 1; }
 	@rm dist/missing
 
+# Each takes minutes, most of them to compile for two levels of processors.
+kernels: .venv-release/ready
+	@test -f dist/*-none-any.whl || { echo "dist has no wheel; run make dist first"; exit 1; }
+	.venv-release/bin/python .ci/kernels.py dist/*-none-any.whl dist \
+		$$(for version in $(VERSIONS); do python$$version -c 'import sys; print(sys.executable)' 2> /dev/null; done)
+
 smoke:
 	@test -f dist/*.tar.gz || { echo "dist has no source distribution; run make dist first"; exit 1; }
-	@for version in 3.11 3.12 3.13; do \
+	@for version in $(VERSIONS); do \
 		python$$version -c '' 2> /dev/null || { echo "Python $$version: not there"; continue; }; \
-		folder=$$(mktemp -d) && python$$version -m venv $$folder/venv && \
-		$$folder/venv/bin/python $(PIP) dist/*.tar.gz && cp tests/smoke.py $$folder && \
-		(cd $$folder && EDGEWISE_CACHE_DIR=$$folder/cache venv/bin/python smoke.py $$folder) || exit 1; \
-		echo "Python $$version: installed and used"; rm -rf $$folder; \
+		for file in dist/*.tar.gz $$(ls dist/*-cp$$(echo $$version | tr -d .)-*.whl 2> /dev/null); do \
+			folder=$$(mktemp -d) && python$$version -m venv $$folder/venv && \
+			$$folder/venv/bin/python $(PIP) $$file && cp tests/smoke.py $$folder && \
+			(cd $$folder && EDGEWISE_CACHE_DIR=$$folder/cache venv/bin/python smoke.py $$folder) || exit 1; \
+			echo "Python $$version: $$file installed and used"; rm -rf $$folder; \
+		done; \
 	done
 
 clean:

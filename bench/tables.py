@@ -536,6 +536,17 @@ def first_use():
     return table(["command", "CPU, first", "CPU, second", "GPU, first", "GPU, second"], body)
 
 
+@declared("first-minute")
+def first_minute():
+    """Seconds of the processor of README's commands: first and second process, compiled and by a wheel."""
+    body = []
+    for name, mine in groups(rows_of("first-minute"), "command"):
+        ways = by(mine, "way")
+        cells = [ways[way][use]["cpu_s"] for way in ("compiled", "wheel") for use in ("first", "second")]
+        body.append([name, *(f"{cell:.2f}" for cell in cells)])
+    return table(["command", "checkout, first", "second", "wheel, first", "second"], body)
+
+
 @declared("public-calls")
 def public_calls():
     """Milliseconds (medians) of whole calls on one GPU, on a new graph and on a warm one."""

@@ -1,7 +1,13 @@
-"""Compiling ahead: the main job on tiny graphs, so that its kernels are on disk before they are wanted."""
+"""Compiling ahead: every command on tiny graphs, so that its kernels are on disk before they are wanted."""
 
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from importlib import import_module
 
+from edgewise import unfinished
+from edgewise.errors import WorkerError
 from edgewise.front import named
 from edgewise.unfinished import temporary_folder
 
@@ -27,43 +33,56 @@ TAKEN = {
         "johnson",
     ),
 }
+#: Methods of forests that ``auto`` takes.
+TAKEN_FORESTS = {"cpu": ("kruskal", "boruvka"), "cuda": ("boruvka",)}
 #: Folders of problems with an option of their own; those of all others are compiled by ``cores``.
 WITH_OPTIONS = ("components", "cycles", "forest", "partitions")
 #: Length of cycles from which on there is one method for all.
 LONGEST = 7
+#: Options of :func:`warmup`, the slowest first, and about how many kernels for CPU cores each compiles.
+KERNELS = {"partitions": 46, "components": 55, "paths": 20, "cycles": 20, "forests": 30, "cores": 20}
+#: What a process runs that compiles some of them.
+START = "import sys; sys.path[:] = {path}; from edgewise import warm; warm.compile_quietly({options})"
+#: Sizes of the graphs for those kernels that no tiny graph needs: the scale of one that has hubs, the rows of
+#: a grid, the scale of one with far more edges than vertices, and that from which on generators use loops.
+SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
+#: Seconds between two looks at what there is.
+POLL_SECONDS = 0.1
 
 
 @named
 def warmup(
     *,
     device: str = "auto",
+    components: bool = False,
     paths: bool = False,
     cycles: bool = False,
     forests: bool = False,
     partitions: bool = False,
     cores: bool = False,
 ) -> str:
-    """Compile and keep the kernels of the main job, pairs in and clusters out.
+    """Compile and keep the kernels of all commands, or those of some.
 
-    Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
-    ids, from arrays and from files.  Kernels are kept on disk until edgewise changes.
+    Calls the public functions on tiny graphs, with the types of ids and weights that files have.  Kernels are
+    kept on disk until edgewise changes.  Those that are there already are not compiled again.
 
     Parameters
     ----------
     device : str
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one).
+    components : bool
+        Compile the main job, pairs in and clusters out: every method of
+        :func:`edgewise.connected_components`, for integer ids and string ids, from arrays and from files.
     paths : bool
-        Compile the searches for shortest paths, too, for weights of type int64 and float64, as files have
-        them.
+        Compile the searches for shortest paths, without weights and for weights of type int64 and float64.
     cycles : bool
-        Compile the counts of cycles, too: those that are taken for each length up to :data:`LONGEST`.
+        Compile the counts of cycles: those that are taken for each length up to :data:`LONGEST`.
     forests : bool
-        Compile spanning forests, too, and components at several thresholds, for weights of type int64 and
-        float64.
+        Compile spanning forests, and components at several thresholds, for weights of type int64 and float64.
     partitions : bool
-        Compile partitions, too, for graphs with and without weights, and their measures.
+        Compile partitions, for graphs with and without weights, and their measures.
     cores : bool
-        Compile core numbers and strong components, too, and all problems that have no option here.
+        Compile core numbers and strong components, and all problems that have no option here.
 
     Returns
     -------
@@ -74,10 +93,73 @@ def warmup(
     ------
     DeviceError
         The device is not there.
+
+    Notes
+    -----
+    Where none of the options is given, all kernels are compiled.
     """
     from edgewise.device import arrays
 
     where = arrays.resolve(device)
+    chosen = (components, paths, cycles, forests, partitions, cores)
+    steps = _join_all_kinds, _search_all_kinds, _count_cycles, _grow_forests, _divide, _decompose
+    for step, is_chosen in zip(steps, chosen):
+        if is_chosen or not any(chosen):
+            step(where)
+    return where
+
+
+def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], None]) -> None:
+    """Compile the kernels of some options for CPU cores, by a process for each core.
+
+    Parameters
+    ----------
+    options : sequence of str
+        Names of parameters of :func:`warmup`.
+    progress : callable
+        Is called with the number of kernels that are there and about how many there will be.
+
+    Raises
+    ------
+    WorkerError
+        A process has failed.
+    """
+    from edgewise.device import cache, usable_cores
+
+    options = sorted(options, key=[*KERNELS].index)
+    total, before = sum(KERNELS[option] for option in options), cache.count_kernels()
+    count = min(usable_cores.usable_cores(), len(options))
+    shares = [options[number::count] for number in range(count)]
+    with ExitStack() as stack:
+        words = [sys.executable, "-c"]
+        running = [
+            stack.enter_context(unfinished.session([*words, START.format(path=sys.path, options=share)]))
+            for share in shares
+        ]
+        while any(one.poll() is None for one in running):
+            found = cache.count_kernels() - before
+            if found:
+                cache.announce()
+            progress(min(found, total), total)
+            time.sleep(POLL_SECONDS)
+    for process, share in zip(running, shares):
+        if process.returncode:
+            raise WorkerError(
+                f"the process for {', '.join(share)} has ended with status {process.returncode}; "
+                f"run edgewise warmup --{share[0]}, which shows the reason"
+            )
+
+
+def compile_quietly(options: Sequence[str]) -> None:
+    """Compile the kernels of some options for CPU cores; the process that has started this one says so."""
+    from edgewise import notices
+
+    notices.listener = lambda name: None
+    warmup(device="cpu", **dict.fromkeys(options, True))
+
+
+def _join_all_kinds(where):
+    """Run the main job on every kind of input."""
     with temporary_folder() as folder:
         for graph in _tiny_graphs(folder):
             _run_all_methods(graph.to(where))
@@ -88,17 +170,6 @@ def warmup(
         _number_strings()
         _name_clusters()
         _stream_all_kinds(folder, where)
-    if paths:
-        _search_all_kinds(where)
-    if cycles:
-        _count_cycles(where)
-    if forests:
-        _grow_forests(where)
-    if partitions:
-        _divide(where)
-    if cores:
-        _decompose(where)
-    return where
 
 
 def _tiny_graphs(folder):
@@ -112,9 +183,29 @@ def _tiny_graphs(folder):
     for column in ([10, 20, 40], [20, 30, 50]), (["a", "b", "d"], ["b", "c", "e"]):
         yield Graph.from_edges(*column)
     for ending in ("parquet", "csv", "el"):
-        file = folder / f"pairs.{ending}"
-        write(numbers, file)
-        yield read(file)
+        for graph in (numbers, _skewed()):
+            file = folder / f"pairs.{ending}"
+            write(graph, file)
+            yield read(file)
+
+
+def _skewed(directed=False):
+    """A graph of a usual size that has hubs."""
+    from edgewise.generators import rmat
+
+    return rmat(SCALE, directed=True) if directed else rmat(SCALE, simple=True)
+
+
+def _roads():
+    """A graph of a usual size that has weights and no hubs."""
+    import numpy as np
+
+    from edgewise.generators import grid, with_weights
+    from edgewise.graph import Graph
+
+    roads = with_weights(grid(ROWS, dropped=0.2), 1, 100)
+    weights = np.asarray(roads.weights, np.int64)  # as files have them
+    return Graph.from_edges(roads.sources, roads.targets, n_vertices=roads.n_vertices, weights=weights)
 
 
 def _run_all_methods(graph):
@@ -207,27 +298,33 @@ def _stream_all_kinds(folder, where):
 
 
 def _decompose(device):
-    """Run the methods that ``auto`` takes for the problems without an option, such as core numbers."""
+    """Run all methods but baselines of the problems without an option, such as core numbers."""
     from edgewise.errors import GraphError
+    from edgewise.generators import rmat
     from edgewise.graph import Graph
 
-    graph = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5, directed=True).to(device)
-    for front in _other_fronts():
-        try:
-            front(graph)
-        except GraphError:  # it takes undirected graphs only
-            front(graph.undirected())
+    tiny = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5, directed=True)
+    for graph in (tiny.to(device), _skewed(directed=True).to(device)):
+        for front, methods in _other_fronts():
+            for name, method in methods.items():
+                if method.baseline or device.partition(":")[0] not in method.devices:
+                    continue
+                try:
+                    front(graph, method=name)
+                except GraphError:  # it takes undirected graphs only
+                    front(graph.undirected(), method=name)
+    rmat(LARGE)
 
 
 def _other_fronts():
-    """The public functions of the folders that have methods, and no option here."""
+    """The public functions of the folders that have methods, and no option here, with their tables."""
     import edgewise
 
     for page, attribute in edgewise._HOMES.values():
         if page.count(".") == 1 and page.partition(".")[2] not in WITH_OPTIONS:
             home = import_module(page)
             if hasattr(home, "METHODS"):
-                yield getattr(home, attribute)
+                yield getattr(home, attribute), home.METHODS
 
 
 def _search_all_kinds(device):
@@ -257,6 +354,7 @@ def _search_all_kinds(device):
             if method in OF_ALL_PAIRS and (kind is None or OF_ALL_PAIRS[method].weights != "none"):
                 all_pairs_shortest_paths(graph, method=method)
         distance_measures(graph)
+    all_pairs_shortest_paths(_skewed().to(device))
 
 
 def _search_larger(search, kind):
@@ -281,12 +379,17 @@ def _search_larger(search, kind):
 def _count_cycles(device):
     """Count cycles of every length for which another method is taken, in the smallest graph that has them."""
     from edgewise.cycles import cycle_counts
+    from edgewise.generators import rmat
     from edgewise.graph import Graph
 
     clique = [(u, v) for u in range(LONGEST) for v in range(u)]
     graph = Graph.from_edges(*map(list, zip(*clique)), n_vertices=LONGEST).to(device)
     for length in range(3, LONGEST + 1):
         cycle_counts(graph, length)
+    for length in (3, 4, 5):
+        cycle_counts(_skewed().to(device), length)
+        cycle_counts(_roads().to(device), length)
+    cycle_counts(rmat(SCALE).to(device), 3)  # with repeated edges
 
 
 def _grow_forests(device):
@@ -312,6 +415,20 @@ def _grow_forests(device):
                 forest.explain(ids[0], ids[1])
         single_linkage(minimum_spanning_forest(graph))
         best_links(graph, datasets=[0, 1, 2, 0, 1]).verify()
+        for method in TAKEN_FORESTS[device.partition(":")[0]]:
+            minimum_spanning_forest(_many_weights(kind).to(device), method=method).components(1)
+
+
+def _many_weights(kind):
+    """A graph that has far more edges than vertices, with random weights."""
+    import numpy as np
+
+    from edgewise.graph import Graph
+
+    chosen = np.random.default_rng(1)
+    n, m = 1 << MANY, 16 << MANY
+    ends, weights = chosen.integers(0, n, (2, m)), chosen.integers(1, 1000, m)
+    return Graph.from_edges(*ends, n_vertices=n, weights=weights.astype(kind))
 
 
 def _divide(device):
@@ -331,3 +448,5 @@ def _divide(device):
         found = partition(graph.to(device), 3, preset="fast", vertex_weights=np.arange(n) % 3 + 1)
         found.verify().report()
         partition(graph.to(device), 3, preset="fast", initial=found.parts, contiguous=True)
+    for graph in (_roads(), _skewed()):
+        partition(graph.to(device), 8)

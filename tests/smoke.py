@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import edgewise as ew
+from edgewise.device import cache
 
 
 def command(*arguments):
@@ -37,6 +38,30 @@ def main(folder):
     forest = ew.minimum_spanning_forest(ew.read(pairs, weight="score"), maximum=True)
     assert forest.explain("a", "e").threshold == 0.4
     assert ew.bfs(ew.read(pairs, weight=False), "a").path_to("e") == ["a", "b", "c", "d", "e"]
+    if (package / "kernels").exists():
+        use_kernels(folder)
+        assert not [*cache.root().rglob("*.nbc")], "something was compiled that is not in the wheel"
+
+
+def use_kernels(folder):
+    """Run what README shows, on files of its sizes; the kernels that this needs came with the package."""
+    pairs, roads, friends, mesh = (str(folder / name) for name in ("p.parquet", "r.mtx", "f.csv", "m.mtx"))
+    command("generate", "pairs", "300000", "-o", pairs)
+    command("generate", "grid", "300", "--dropped", "0.2", "--weights", "1:100", "-o", roads)
+    command("generate", "rmat", "12", "--simple", "-o", friends)
+    command("generate", "grid", "200", "-o", mesh)
+    table = str(folder / "table.parquet")
+    for words in ([], ["--name", "min"], ["--stream"], ["--threshold", "0.95"]):
+        command("components", pairs, "--threshold", "0.9", *words, "-o", table)
+    command("forest", pairs, "--maximum", "-o", table)
+    command("paths", roads, "--source", "17", "--to", "5018")
+    command("paths", friends, "--bfs", "--source", "1")
+    for length in ("3", "4", "5"):
+        command("cycles", friends, "--length", length, "-o", table)
+    for name in ("strong", "cores"):
+        command(name, friends, "-o", table)
+    for file in (roads, mesh):
+        command("partition", file, "8", "-o", str(folder / "parts"))
 
 
 if __name__ == "__main__":

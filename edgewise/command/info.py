@@ -59,6 +59,7 @@ def machine():
         "gpu_reason": arrays.why_no_gpu(),
         "peer_access": _peer_access(count),
         "kernels": None if folder is None else str(folder),
+        "package_kernels": cache.package_level(),
         **limits(["cpu", "cuda"] if count else ["cpu"]),
     }
 
@@ -141,6 +142,7 @@ def _machine_in_words(facts):
         "gpu_reason",
         "peer_access",
         "kernels",
+        "package_kernels",
         *NAMES_OF_LIMITS,
     )
     words = {name: value or "not installed" for name, value in facts.items() if name not in own}
@@ -149,6 +151,7 @@ def _machine_in_words(facts):
         "memory": f"{facts['memory_bytes'] / GIB:.1f} GiB",
         "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
         "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",
+        "kernels of the package": facts["package_kernels"] or "none for these versions: they are compiled",
         "limits": "; ".join([*(facts["limit_files"] or ["defaults"]), *facts["limit_notes"]]),
         **{_name_of_limit(one): _limit_in_words(one) for one in facts["limits"]},
     }

@@ -1,10 +1,11 @@
 """``edgewise warmup``: compile before the first job, not during it."""
 
 import edgewise
+from edgewise import warm
 from edgewise.command import options, report
 from edgewise.command.stages import seconds, stages
 
-KINDS = options.of(edgewise.warmup, "paths", "cycles", "forests", "partitions", "cores")
+KINDS = options.of(edgewise.warmup, "components", "paths", "cycles", "forests", "partitions", "cores")
 
 
 @options.subcommand(
@@ -14,11 +15,20 @@ KINDS = options.of(edgewise.warmup, "paths", "cycles", "forests", "partitions", 
     leave_out=("devices", "threads", "profile"),
 )
 def warmup(run: options.Run, kinds=KINDS):
-    """Compile and cache the kernels of the main job."""
-    device = run.device or "auto"
-    with stages(run.quiet or run.json) as (stage, clock), stage("compile", f"compiling for {device}"):
-        where = edgewise.warmup(device=device, **kinds)
+    """Compile and cache the kernels of all commands, or of those that are named."""
+    from edgewise.device import arrays, cache
+
+    device = arrays.resolve(run.device or "auto")
+    chosen = [name for name, is_chosen in kinds.items() if is_chosen] or [*kinds]
+    with (
+        stages(run.quiet or run.json) as (stage, clock),
+        stage("compile", f"compiling for {device}") as progress,
+    ):
+        if device == "cpu" and len(chosen) > 1 and cache.folder() is not None:
+            warm.compile_in_processes(chosen, progress)
+        else:
+            edgewise.warmup(device=device, **kinds)
     if run.json:
-        report.as_json({"device": where, "seconds": seconds(clock)})
+        report.as_json({"device": device, "seconds": seconds(clock)})
     elif not run.quiet:
-        report.say(f"kernels for {where} are ready; {clock['compile'].seconds:.1f} s")
+        report.say(f"kernels for {device} are ready; {clock['compile'].seconds:.1f} s")

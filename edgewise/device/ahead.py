@@ -26,7 +26,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
-from edgewise.device import cache, launch
+from edgewise.device import cache, launch, shipped
 from edgewise.device.first_use import PUBLIC_ONLY
 from edgewise.device.target import SIMULATED
 from edgewise.device.usable_cores import usable_cores
@@ -44,12 +44,17 @@ POLL_SECONDS = 0.005
 def start(capability: tuple[int, int], command: str):
     """Start the processes for a command, unless a command has started them for this kind of GPU before.
 
+    Nothing is started either where the package came with these kernels.
+
     ``EDGEWISE_COMPILE_AHEAD=0`` switches this off.
     """
     chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
     if SIMULATED or PUBLIC_ONLY or not chosen or processes() == 0:
         return
     with suppress(PackageNotFoundError):  # without the compiler no GPU is used
+        known = (one for one in shipped.CAPABILITIES if one <= capability)
+        if any(cache.came_with_package(launch.label_of(one)) for one in known):
+            return
         label = launch.label_of(capability)
         if command in json.loads(USUAL.read_text()) and cache.begin(f"ahead-{label}"):
             process = _start(capability, command)
@@ -96,6 +101,14 @@ def compile_usual():
     for name, kinds in usual_kernels(command, others_first=_fork(processes())):
         with suppress(Exception):
             kernel_named(name).compile_if_free(kinds_of(kinds), capability, assembled)
+
+
+def compile_all(capability: tuple[int, int]) -> int:
+    """Compile every usual kernel for a compute capability, also without a GPU; return how many there are."""
+    kernels = usual_kernels()
+    for name, kinds in kernels:
+        kernel_named(name).compile_if_free(kinds_of(kinds), capability, assembled)
+    return len(kernels)
 
 
 def _fork(count):

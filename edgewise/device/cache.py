@@ -7,7 +7,8 @@ the processor, and on the settings of Numba that change the compiled code.  To l
 no import of Numba.
 
 There is one file per kernel and signature, written under a temporary name and then renamed.
-``EDGEWISE_CACHE_DIR`` names another folder; one that is not writable is only read.
+``EDGEWISE_CACHE_DIR`` names another folder; one that is not writable is only read.  What is not in it may
+have come with the package (:mod:`~edgewise.device.shipped`).
 
 Kernels are run, and unpickled, so they are trusted only if nobody else can have written them.  A folder that
 another user owns or can write is neither read nor written; a file of that kind is not read.  Every file
@@ -28,6 +29,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from edgewise import notices, unfinished
+from edgewise.device import shipped
 from edgewise.device.first_use import PUBLIC_ONLY, prepare_cpu_compiler
 from edgewise.device.target import cpu_compiler
 from edgewise.errors import warn
@@ -61,7 +63,7 @@ def folder() -> Path | None:
     """Folder for the present sources; ``None`` if there is none that is safe, and none can be made."""
     try:
         base = root()
-        path = base / "kernels" / _digest()
+        path = base / "kernels" / digest()
         is_new = not path.exists()
         base.parent.mkdir(parents=True, exist_ok=True)
         for one in (base, path.parent, path):
@@ -84,9 +86,12 @@ def _is_safe(file, path):
     return problem is None
 
 
-def _digest() -> str:
-    package = os.fspath(Path(__file__).resolve().parent.parent)
-    versions = sys.version, *map(version, ("numba", "llvmlite"))
+@cache
+def digest() -> str:
+    """Name of the folder of kernels: of the package's sources, of Python and of the compiler."""
+    package = os.fspath(shipped.PACKAGE)
+    python = sys.implementation.cache_tag, getattr(sys, "abiflags", "")
+    versions = *python, *map(version, ("numba", "llvmlite"))
     state = hashlib.sha256(repr((versions, PUBLIC_ONLY)).encode())
     files = [os.path.join(place, name) for place, _, names in os.walk(package) for name in names]
     for file in sorted(file for file in files if file.endswith(".py")):
@@ -96,20 +101,54 @@ def _digest() -> str:
     return state.hexdigest()[:20]
 
 
-def _target() -> str:
-    """The processor and the settings of Numba that CPU kernels are compiled for."""
+def _targets() -> list[str]:
+    """Processors and settings of Numba that CPU kernels may be compiled for, this processor first.
+
+    The others are what kernels of the package are compiled for, and run on this processor as well.
+    """
     from numba.core import config
 
-    return repr((_processor(), config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT))
+    settings = config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT
+    return [repr((processor, *settings)) for processor in _processors()]
 
 
 @cache
-def _processor():
+def _processors():
     from llvmlite import binding
     from numba.core import config
 
-    features = config.CPU_FEATURES or binding.get_host_cpu_features().flatten()
-    return binding.get_process_triple(), config.CPU_NAME or binding.get_host_cpu_name(), features
+    triple, features = binding.get_process_triple(), binding.get_host_cpu_features()
+    if config.CPU_NAME is None and config.CPU_FEATURES is None and shipped_folder() is not None:
+        others = [(triple, level, "") for level in shipped.levels(triple, features)]
+    else:
+        others = []
+    name = config.CPU_NAME or binding.get_host_cpu_name()
+    wanted = features.flatten() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return [(triple, name, wanted), *others]
+
+
+@cache
+def shipped_folder() -> Path | None:
+    """Folder of the package's kernels for the present sources and versions; ``None`` if there is none."""
+    path = shipped.FOLDER / digest()
+    return path if path.is_dir() else None
+
+
+def count_kernels() -> int:
+    """How many kernels for CPU cores the user's folder has."""
+    path = folder()
+    return 0 if path is None else sum(name.endswith(".nbc") for name in os.listdir(path))
+
+
+def package_level() -> str | None:
+    """The level of processors whose kernels came with the package and are used here; ``None`` without any."""
+    return next((name for _, name, _ in _processors()[1:]), None)
+
+
+def came_with_package(label: str) -> bool:
+    """Whether the package came with GPU kernels of a label, a capability and a version of the compiler."""
+    path = shipped_folder()
+    return path is not None and any(name.endswith(f"-{label}.ptx") for name in os.listdir(path))
 
 
 def _forget_old_versions(current: Path):
@@ -133,31 +172,35 @@ def keep(dispatcher, name: str):
     """Keep what ``dispatcher`` (an ``njit`` function) compiles; ``name`` must be unique to it."""
     cpu_compiler().share_with_readonly(dispatcher)
     path = folder() if is_ours(name) else None
-    if path is None:
+    if path is None and (shipped_folder() is None or not is_ours(name)):
         prepare_cpu_compiler()
         return dispatcher
     read, write = partial(_read_kernel, name), partial(_write_kernel, name)
     if not cpu_compiler().keep_compiled(dispatcher, read, write):
         prepare_cpu_compiler()
-        if _owns(path):
+        if path is not None and _owns(path):
             cpu_compiler().keep_by_numba(dispatcher, name, path)
     return dispatcher
 
 
-def _file_of(name, signature):
-    key = hashlib.sha256((signature + _target()).encode()).hexdigest()[:20]
-    return f"{name.replace('<', '').replace('>', '')}-{key}.nbc"
+def _files_of(name, signature):
+    """Names of the files of a kernel, one for each of the targets."""
+    for target in _targets():
+        key = hashlib.sha256((signature + target).encode()).hexdigest()[:20]
+        yield f"{name.replace('<', '').replace('>', '')}-{key}.nbc"
 
 
 def _read_kernel(name, signature):
-    data = _read(_file_of(name, signature))
-    if data is None:
-        announce(name)
-    return data
+    for file in _files_of(name, signature):
+        data = _read(file)
+        if data is not None:
+            return data
+    announce(name)
+    return None
 
 
 def _write_kernel(name, signature, data):
-    _write(_file_of(name, signature), data)
+    _write(next(_files_of(name, signature)), data)
     announce_end()
 
 
@@ -242,13 +285,17 @@ def sole(name: str, wait: bool = True):
 
 
 def _read(file):
-    """Content of a file of the folder; ``None`` if it is missing, damaged, or not safe."""
-    path = folder()
+    """Content of a file of the folder or of the package's; ``None`` if missing, damaged, or not safe."""
+    content = _content(folder(), file, _is_safe)
+    return _content(shipped_folder(), file, shipped.is_as_safe_as_sources) if content is None else content
+
+
+def _content(path, file, is_safe):
     if path is None:
         return None
     try:
         with open(path / file, "rb", buffering=0) as entry:
-            data = entry.readall() if _is_safe(entry.fileno(), path / file) else b""
+            data = entry.readall() if is_safe(entry.fileno(), path / file) else b""
     except OSError:
         return None
     content = memoryview(data)[CHECKSUM_BYTES:]

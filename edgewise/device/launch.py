@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from edgewise.device import arrays, cache
+from edgewise.device import arrays, cache, shipped
 from edgewise.device.first_use import PUBLIC_ONLY
 from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
@@ -117,7 +117,7 @@ class Kernel:
         """PTX text for argument types ``kinds`` (see :func:`kind_of`) and a compute capability."""
         label = self._label(kinds, capability)
         with one_compiler:
-            text = cache.load_text(label)
+            text = cache.load_text(label) or self._of_older(kinds, capability)
             if text is None:
                 cache.announce(self.name)
                 if wait_for_others is not None:
@@ -144,6 +144,11 @@ class Kernel:
     def binary(self, kinds, capability):
         """The binary that was made ahead (:mod:`~edgewise.device.ahead`), if any."""
         return cache.load_bytes(f"{self._label(kinds, capability)}.cubin")
+
+    def _of_older(self, kinds, capability):
+        """The text that the package has for older GPUs, which the driver compiles for newer ones."""
+        older = (one for one in shipped.CAPABILITIES if one < capability)
+        return next(filter(None, (cache.load_text(self._label(kinds, one)) for one in older)), None)
 
     def _bounded(self, text):
         return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)

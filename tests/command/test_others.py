@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import edgewise as ew
-from edgewise import tuning
+from edgewise import tuning, warm
 from edgewise.command import run
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
@@ -96,7 +96,7 @@ def test_info_about_the_machine(capsys):
     names = [line.split()[0] for line in text.splitlines()]
     plain = [name for name in facts if "_" not in name and name not in ("gpus", "kernels", "limits")]
     limits = [one["name"] for one in facts["limits"]]
-    assert names == [*plain, "memory", "gpus", "kernels", "limits", *limits]
+    assert names == [*plain, "memory", "gpus", "kernels", "kernels of the package", "limits", *limits]
     assert "None" not in text and "[" not in text
 
 
@@ -149,8 +149,10 @@ def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
 
 @pytest.fixture
 def few_scattered(monkeypatch):
-    """The list with scattered ids, whose edges take the interpreter a quarter of a minute, is short."""
+    """The list with scattered ids and the graphs of usual sizes, which take minutes, are small."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10))
+    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4)):
+        monkeypatch.setattr(warm, name, small)
 
 
 @pytest.mark.interpreter
@@ -190,7 +192,7 @@ def test_warmup_of_partitions(capsys, monkeypatch):
         partitions, "partition", lambda graph, k, **how: called.append(how) or own(graph, k, **how)
     )
     assert run(["warmup", "--partitions", "--device", "cpu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 6
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 8
 
 
 @pytest.mark.interpreter
@@ -201,7 +203,7 @@ def test_warmup_of_cores(capsys, monkeypatch):
     monkeypatch.setattr(
         "edgewise.cores.core_numbers", lambda *of, **how: called.append(how) or own(*of, **how)
     )
-    for words, count in ([], 0), (["--cores"], 1):
+    for words, count in (["--components"], 0), (["--cores"], 1):
         assert run(["warmup", *words, "--device", "cpu", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["device"] == "cpu" and bool(called) == bool(count)
 
@@ -217,7 +219,7 @@ def test_warmup_leaves_nothing_to_compile(tmp_path):
         done = subprocess.run(command, env=fresh, capture_output=True, text=True, check=True)
         return json.loads(done.stdout), done.stderr
 
-    facts, notice = edgewise("warmup")
+    facts, notice = edgewise("warmup", "--components")
     assert facts["device"] == "cpu"
     assert "compiling" in notice
     (tmp_path / "people.csv").write_text("id,n\nz,1\nx,2\ny,3\n")
