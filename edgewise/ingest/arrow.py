@@ -62,6 +62,21 @@ def arrow_array(array, nulls=None):
     return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [valid, pa.py_buffer(array)])
 
 
+def arrow_scalar(value):
+    """Arrow scalar of a number, truth value or text (``pyarrow.scalar`` would import pandas for this)."""
+    import pyarrow as pa
+
+    if isinstance(value, bool):
+        return arrow_array(np.array([value], np.uint8)).cast(pa.bool_())[0]
+    if isinstance(value, str):
+        data = value.encode("utf-8", "surrogatepass")
+        places = pa.py_buffer(np.array([0, len(data)], np.int32))
+        return pa.Array.from_buffers(pa.string(), 1, [None, places, pa.py_buffer(data)])[0]
+    if type(value) is float or (type(value) is int and -(1 << 63) <= value < 1 << 64):
+        return arrow_array(np.array([value]))[0]  # NumPy takes uint64 where int64 is too short
+    return pa.scalar(value)
+
+
 def numpy_array(column):
     """NumPy array of a column of numbers (``to_numpy`` would import pandas); nulls become NaN.
 

@@ -10,11 +10,10 @@ import operator
 import re
 from functools import reduce
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from edgewise.ingest.arrow import with_plain_nulls, without_views
+from edgewise.ingest.arrow import arrow_scalar, with_plain_nulls, without_views
 from edgewise.ingest.numerals import about_number
 
 #: Arithmetic of columns, and of two constants.  A quotient by 0 is infinite or nan and stops no other row.
@@ -68,6 +67,7 @@ def calculated(sign, left, right):
 def compared(compare, left, right):
     """Result of one of Arrow's comparisons, such as ``pc.less``.
 
+    >>> import pyarrow as pa
     >>> compared(pc.less, pa.array([2**53, 2**53 + 1]), float(2**53 + 2)).to_pylist()
     [True, True]
     """
@@ -76,7 +76,7 @@ def compared(compare, left, right):
         right = _as_double(right)
     elif isinstance(right, float):
         left = _as_double(left)
-    return compare(left, right)
+    return compare(*(value if hasattr(value, "type") else arrow_scalar(value) for value in (left, right)))
 
 
 def is_member(column, values):
@@ -91,7 +91,7 @@ def is_between(value, least, most):
 
 def is_true(values, constant):
     """Whether each boolean is the constant; never null."""
-    return pc.fill_null(compared(pc.equal, values, constant), False)
+    return pc.fill_null(compared(pc.equal, values, constant), arrow_scalar(False))
 
 
 def regex_of_like(pattern, escape=""):
@@ -100,6 +100,7 @@ def regex_of_like(pattern, escape=""):
     Arrow's ``match_like`` finds nothing where a pattern ends with an escaped backslash (PyArrow 26).
     ValueError if the escape is before another letter.
 
+    >>> import pyarrow as pa
     >>> pc.match_substring_regex(pa.array(["ab", "a%b", "xab", None]), regex_of_like("a!%%", "!")).to_pylist()
     [False, True, False, None]
     """
@@ -125,11 +126,11 @@ def _as_type_of(value, other):
     if hasattr(value, "type") or not hasattr(other, "type"):
         return value
     if types.is_floating(other.type) and is_number(value):
-        return pa.scalar(float(value), other.type)
+        return arrow_scalar(float(value)).cast(other.type)
     if types.is_floating(other.type) and isinstance(value, str) and (problem := about_number(value.strip())):
         raise ValueError(problem)
     if types.is_floating(other.type) or types.is_temporal(other.type):
-        return pa.scalar(value).cast(other.type)
+        return arrow_scalar(value).cast(other.type)
     return value
 
 
@@ -142,5 +143,5 @@ def _as_integer(value, other):
     bits = other.type.bit_width - types.is_signed_integer(other.type)
     lowest = -(1 << bits) if types.is_signed_integer(other.type) else 0
     if lowest <= value < 1 << bits:
-        return pa.scalar(int(value), other.type)
+        return arrow_scalar(int(value)).cast(other.type)
     return float("inf" if value > 0 else "-inf")

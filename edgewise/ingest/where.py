@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from edgewise.errors import OptionError, argument
-from edgewise.ingest.arrow import is_utf8, value_type
+from edgewise.ingest.arrow import arrow_scalar, is_utf8, value_type
 from edgewise.ingest.comparisons import (
     COMPARISONS,
     calculated,
@@ -157,7 +157,7 @@ class Condition:
             raise refusal(self.text, " ".join(str(error).split())) from error
         if not types.is_boolean(met.type):
             raise refusal(self.text, "it is a value, not a condition")
-        return pc.fill_null(met, False)
+        return pc.fill_null(met, arrow_scalar(False))
 
     def _check_numbers(self, table):
         """Raise if a column of text holds numbers that are written in another way."""

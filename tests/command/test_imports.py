@@ -19,6 +19,9 @@ COMPILER = {"numba", "llvmlite", "scipy"}
 COMMANDS = {
     "components pairs.csv -o c.csv": {*COMPILER, "pydantic"},
     "components pairs.csv --method rem-sequential --min-size 2 --top 3": {*COMPILER, "pydantic"},
+    "components names.csv --source from --target to --score km --threshold 1.5 -o c.csv": {*COMPILER},
+    "components names.csv --source from --target to --where km>1 -o c.csv": {*COMPILER},
+    "components names.csv --source from --target to --where from<>'a' -o c.csv": {*COMPILER},
     "paths pairs.csv --bfs --source 1 -o d.csv": {*COMPILER, "pydantic"},
     "paths names.csv --source a --weight km -o d.csv": {*COMPILER, "pydantic"},
     "paths pairs.csv --bfs --source 1 --parents -o d.csv": {"pydantic"},
