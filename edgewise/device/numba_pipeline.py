@@ -8,9 +8,7 @@ with the texts of all parts below it, and is then optimised.
 Numba gives every function an environment that holds Python objects and fills it in after the machine code is
 loaded.  A function without machine code has none, so a device function that prints values is refused.
 
-Python calls a kernel through a wrapper that takes its arguments apart.  It runs once for each call, and its
-many instructions take longer to optimise than most kernels, so it is left as Numba writes it.  Nobody links
-whole functions, so what is kept of one on disk is machine code, and the names that it defines.
+Nobody links whole functions, so what is kept of one on disk is machine code, and the names that it defines.
 
 Passes.  Kernels work on arrays, numbers and tuples, and allocate nothing.  What Numba does for others is left
 out: array expressions, ``with`` blocks, ``literally`` and ``literal_unroll``, functions that are inlined
@@ -125,14 +123,6 @@ class _Part(_Text):
 
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
-
-    def add_ir_module(self, ir_module):
-        """Accept a module of Numba, whose function for Python is not optimised."""
-        for function in ir_module.functions:
-            if function.name.startswith(_WRAPPER):
-                function.attributes.add("noinline")  # which LLVM requires beside the other one
-                function.attributes.add("optnone")
-        super().add_ir_module(ir_module)
 
     def serialize_using_object_code(self):
         """Numba reads the names in a module beside the machine code; what they stand for is not needed."""
