@@ -8,6 +8,8 @@ with the texts of all parts below it, and is then optimised.
 Numba gives every function an environment that holds Python objects and fills it in after the machine code is
 loaded.  A function without machine code has none, so a device function that prints values is refused.
 
+Nobody links whole functions, so what is kept of one on disk is machine code, and the names that it defines.
+
 Passes.  Kernels work on arrays, numbers and tuples, and allocate nothing.  What Numba does for others is left
 out: array expressions, ``with`` blocks, ``literally`` and ``literal_unroll``, functions that are inlined
 before their types are known, deleting variables, and the live variables after every pass.
@@ -20,8 +22,10 @@ from contextlib import contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
 
+from llvmlite.binding import parse_assembly
 from numba import types
 from numba.core.compiler import CompilerBase
+from numba.core.cpu import CPUContext
 from numba.core.errors import UnsupportedError
 from numba.core.ir import Assign, Global
 from numba.extending import intrinsic
@@ -42,11 +46,14 @@ _translate, _inline_closures, _compile_closures, _rewrite_raises = private(
 )
 _TYPED = "NopythonTypeInference", "PreLowerStripPhis", "NativeLowering", "NoPythonBackend"
 _infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", *_TYPED)
+(_Flags,) = private("numba.core.targetconfig", "TargetConfig")
+(_llvm,) = private("llvmlite.binding.ffi", "lib")
 _needed = [_registry, _PostProcessor, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
 _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
 _needed += [_infer_types, _strip_phis, _lower, _finish]
 _REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
 _REPLACED += ["_optimize_functions", "add_ir_module", "codegen", "get_pointer_to_function"]
+_REPLACED += ["serialize_using_object_code"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
 
@@ -116,6 +123,18 @@ class _Part(_Text):
 
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
+
+    def serialize_using_object_code(self):
+        """Numba reads the names in a module beside the machine code; what they stand for is not needed."""
+        self._ensure_finalized()
+        lines = [f'define void @"{one.name}"() {{ ret void }}' for one in self.get_defined_functions()]
+        lines += [
+            f'@"{one.name}" = common global i8* null'
+            for one in self._final_module.global_variables
+            if one.name.startswith(_ENVIRONMENT) and not one.is_declaration
+        ]
+        names = parse_assembly("\n".join(lines)).as_bitcode()
+        return self.name, "object", (self._get_compiled_object(), names)
 
 
 def _needs_environment(module):
@@ -214,30 +233,51 @@ def _replace_ir(state, ir):
     state.func_ir = ir
 
 
-_signatures: dict = {}
-
-
 @contextmanager
-def _signatures_kept():
-    """Context in which Numba looks for the types of an operator once for each set of types, not at every use.
+def _replaced(*changes):
+    """Context in which attributes, given by owner, name and value, have other values.
 
     Numba compiles one function at a time, so those of users are compiled outside of this context.
     """
-    own = types.Function.get_call_type
-
-    def get_call_type(self, context, args, kws):
-        if kws or not isinstance(self.typing_key, BuiltinFunctionType):
-            return own(self, context, args, kws)
-        key = self, context, args
-        if key not in _signatures:
-            _signatures[key] = own(self, context, args, kws)
-        return _signatures[key]
-
-    types.Function.get_call_type = get_call_type
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+    for owner, name, value in changes:
+        setattr(owner, name, value)
     try:
         yield
     finally:
-        types.Function.get_call_type = own
+        for owner, name, value in before:
+            setattr(owner, name, value)
+
+
+_signatures: dict = {}
+_signature_of = types.Function.get_call_type
+
+
+def _kept_signature_of(self, context, args, kws):
+    """The types of an operator, which Numba looks for at every use; here once for each set of types."""
+    if kws or not isinstance(self.typing_key, BuiltinFunctionType):
+        return _signature_of(self, context, args, kws)
+    key = self, context, args
+    if key not in _signatures:
+        _signatures[key] = _signature_of(self, context, args, kws)
+    return _signatures[key]
+
+
+def _install_new(context):
+    """Install what is new in registries, as Numba does at every intrinsic; all imports have been made."""
+    for registry in list(context._registries):
+        context.install_registry(registry)
+
+
+def _unlike_others(context):
+    """What is replaced while a whole function is compiled."""
+    yield types.Function, "get_call_type", _kept_signature_of
+    if hasattr(context, "_registries"):
+        yield CPUContext, "load_additional_registries", _install_new
+    if _Flags is not None:  # the options of a function, which Numba compares and hashes one by one
+        yield _Flags, "__hash__", lambda flags: hash(type(flags))
+    if hasattr(getattr(_llvm, "_lock", None), "_cblist"):  # listeners to every single call of LLVM
+        yield _llvm._lock, "_cblist", []
 
 
 class _UpToDate(_Proxy):
@@ -264,7 +304,7 @@ class _WholeCompiler(CompilerBase):
 
     def compile_extra(self, function):
         """Compile a function and all parts."""
-        with _signatures_kept():
+        with _replaced(*_unlike_others(self.state.targetctx)):
             return super().compile_extra(function)
 
     def define_pipelines(self):

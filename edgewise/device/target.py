@@ -58,6 +58,12 @@ def on_cpu(function):
     return function
 
 
+def on_gpu(function):
+    """Make ``function`` callable from CUDA kernels; for the CPU it needs an overload, which is short."""
+    on_cuda(lambda: _register_for_cuda(function))
+    return function
+
+
 def inlined(function):
     """As :func:`device`, for a function that is copied into its callers on the CPU.
 

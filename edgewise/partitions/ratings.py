@@ -347,10 +347,11 @@ def tables_for(level, n_labels):
     )
 
 
-def no_tables(where):
-    """No memory, where rows are not rated."""
-    none = arrays.empty(0, np.int64, where)
-    return Tables(none, none.copy(), 0, 0, *_no_marks(where))
+def no_tables(level):
+    """No memory, where rows are not rated, of the types of :func:`tables_for`: one kernel takes both."""
+    where = arrays.device_of(level.offsets)
+    kind = level.weights.dtype if where == "cpu" else np.int64
+    return Tables(arrays.empty(0, np.int64, where), arrays.empty(0, kind, where), 0, 0, *_no_marks(where))
 
 
 def _no_marks(where):

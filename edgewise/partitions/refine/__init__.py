@@ -245,7 +245,7 @@ class Refinement:
         self.labels = Labels(search.part, room, none, salt_of(self.how.seed, 7), self.how.shift)
         self.space, self.least_step, self.share = new_room(k, where), -1, 0
         connections = connections_of(level, self.labels, k)
-        tables = no_tables(where) if len(connections.totals) else tables_for(level, k)
+        tables = no_tables(level) if len(connections.totals) else tables_for(level, k)
         facts = new_facts(level), new_facts(level)
         self.memory = Memory(*facts, search, active, spare, connections, tables)
         own = rate(None, level, self.labels, (connections, tables), self.memory.facts)

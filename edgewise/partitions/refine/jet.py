@@ -8,6 +8,7 @@ workers wait at a barrier.  :mod:`~edgewise.partitions.refine` says what the ste
 import numpy as np
 
 from edgewise.device import barrier_wait, cas, device, fetch_add, fetch_max, load, parallel_region
+from edgewise.device.target import on_gpu, overload_on_cpu
 from edgewise.device.warps import claim, warp_size
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note, note_rating
@@ -233,9 +234,9 @@ def spread(worker, base, level, memory):
     barrier_wait(worker)
 
 
-@device
+@on_gpu
 def _rate_in_tables(worker, count, level, state, facts, memory):
-    """Rate the dirty vertices on a GPU, a warp for each row; return the growth of a worker's totals."""
+    """Rate the dirty vertices, a warp for each row; return the growth of a worker's totals."""
     search, tables = memory.search, memory.tables
     lanes, growth = warp_size(), np.int64(0)
     lane, first, step = worker.id % lanes, worker.id // lanes, worker.count // lanes
@@ -252,6 +253,12 @@ def _rate_in_tables(worker, count, level, state, facts, memory):
         own, best, link = strongest_in_table(row, level, state, tables)
         growth += note_rating(facts, row, own, best, link)
     return growth
+
+
+@overload_on_cpu(_rate_in_tables)
+def _rate_in_tables_on_cpu(worker, count, level, state, facts, memory):
+    """Nothing to compile: workers of the CPU have tables of their own."""
+    return lambda worker, count, level, state, facts, memory: np.int64(0)
 
 
 @device
