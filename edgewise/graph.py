@@ -631,9 +631,9 @@ class Graph(Conversions, Representation):
             return vertices.astype(np.int64)
         if isinstance(self.ids, np.ndarray):
             return self.ids[vertices]
-        from edgewise.ingest.arrow import arrow_array
+        from edgewise.ingest.string_rows import take
 
-        return self.ids.take(arrow_array(vertices))
+        return take(self.ids, vertices)
 
     def id_column(self) -> pyarrow.Array:
         """Return the ids of all vertices as an Arrow array, whatever they are; also vertex numbers.

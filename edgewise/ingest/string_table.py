@@ -16,7 +16,7 @@ compare-and-swap; further copies of a new string lower the position in its slot 
 order of the threads decides in which slot a string is and nothing else, since the smallest position always
 wins.  :func:`count_new` counts the new strings and their bytes in blocks of positions; the sums over the
 blocks are where :func:`number_new` gives the new strings, in order of their positions, the next numbers, and
-copies them to the arena.  :func:`write_numbers` then finds the numbers of all copies in the slots.  The
+copies them to the arena.  :func:`write_numbers` then finds the numbers of further copies in the slots.  The
 numbers are therefore the same for every number of threads and every size of batch.
 
 A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
@@ -245,6 +245,7 @@ def number_new(block, batch, table, lookup, blocks):
         if lookup.new_lengths[position]:
             slot = lookup.results[position] & ENTRY
             table.slots[slot] = table.slots[slot] & UPPER_HALF | number
+            lookup.results[position] = number
             text, start, length = string_at(position, batch)
             high |= copy_bytes(text, start, table.arena, place, length)
             place += length
@@ -255,7 +256,7 @@ def number_new(block, batch, table, lookup, blocks):
 
 @each
 def write_numbers(row, batch, slots, results, sources, targets):
-    """Write the numbers of the strings of a row, now that the slots of new strings have theirs."""
+    """Write the numbers of the strings of a row; copies of new strings find theirs in the slots."""
     position = np.uint64(row) << batch.pairs
     result = results[position]
     sources[row] = slots[result & ENTRY] & ENTRY if result >= NEW else result
