@@ -32,12 +32,12 @@ FOR_GPU = (
 )
 #: The other files of a cache are locks, and notes of what has begun.
 ENDINGS = ".nbc", ".ptx", ".cubin"
-#: Settings by which a wheel is the same whenever it is built: one thread, fixed hashes and times.
+#: Settings by which a wheel is the same whenever it is built: two threads, fixed hashes and times.
 SAME = {
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "1577836800",
     "EDGEWISE_QUIET": "1",
-    "NUMBA_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "2",
 }
 
 
@@ -61,6 +61,14 @@ def compile_kernels(python, folder):
         for _, own in jobs:
             own["EDGEWISE_CACHE_DIR"] = str(folder / own["EDGEWISE_CACHE_DIR"])
         list(threads.map(lambda job: run(*job[0], **job[1]), jobs))
+    for _, own in jobs:
+        found = [
+            name
+            for name in Path(own["EDGEWISE_CACHE_DIR"], "kernels", digest).iterdir()
+            if name.suffix in ENDINGS
+        ]
+        if not found:
+            sys.exit(f"nothing was compiled into {own['EDGEWISE_CACHE_DIR']}")
     return digest, tags
 
 
