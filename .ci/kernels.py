@@ -3,7 +3,7 @@
     python .ci/kernels.py WHEEL FOLDER PYTHON ...
 
 ``WHEEL`` has sources only.  For each interpreter ``PYTHON`` it is installed into a new environment, where
-``edgewise warmup`` compiles everything for each level of processors, and the usual kernels of GPUs are
+``edgewise.warmup`` compiles everything for each level of processors, and the usual kernels of GPUs are
 compiled for some compute capabilities, which needs no GPU.  ``FOLDER`` receives a wheel for that version of
 Python and this kind of machine.  The environment that runs this page needs the package ``wheel``.
 """
@@ -27,6 +27,7 @@ python = f"cp{sys.version_info.major}{sys.version_info.minor}"
 tags = python, python, f"manylinux_2_17_{platform.machine()}"
 print(json.dumps([levels, shipped.CAPABILITIES, cache.digest(), tags]))
 """
+FOR_CPU = "import edgewise; edgewise.warmup(device='cpu')"
 FOR_GPU = (
     "import sys; from edgewise.device.ahead import compile_all; compile_all(tuple(map(int, sys.argv[1:])))"
 )
@@ -52,7 +53,7 @@ def run(*command, **own):
 def compile_kernels(python, folder):
     """Compile into folders of ``folder``; return the digest of the sources and versions, and the tags."""
     levels, capabilities, digest, tags = json.loads(run(python, "-c", FACTS))
-    words, jobs = [python, "-m", "edgewise", "warmup", "--device", "cpu", "--quiet"], []
+    words, jobs = [python, "-c", FOR_CPU], []
     for level in levels:
         jobs.append((words, {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "EDGEWISE_CACHE_DIR": level}))
     for numbers in capabilities:
@@ -62,12 +63,8 @@ def compile_kernels(python, folder):
             own["EDGEWISE_CACHE_DIR"] = str(folder / own["EDGEWISE_CACHE_DIR"])
         list(threads.map(lambda job: run(*job[0], **job[1]), jobs))
     for _, own in jobs:
-        found = [
-            name
-            for name in Path(own["EDGEWISE_CACHE_DIR"], "kernels", digest).iterdir()
-            if name.suffix in ENDINGS
-        ]
-        if not found:
+        made = Path(own["EDGEWISE_CACHE_DIR"], "kernels", digest)
+        if not any(file.suffix in ENDINGS for file in made.iterdir()):
             sys.exit(f"nothing was compiled into {own['EDGEWISE_CACHE_DIR']}")
     return digest, tags
 
