@@ -40,7 +40,7 @@ WITH_OPTIONS = ("components", "cycles", "forest", "partitions")
 #: Length of cycles from which on there is one method for all.
 LONGEST = 7
 #: Options of :func:`warmup`, the slowest first, and about how many kernels for CPU cores each compiles.
-KERNELS = {"partitions": 46, "components": 55, "paths": 20, "cycles": 20, "forests": 30, "cores": 20}
+KERNELS = {"partitions": 55, "components": 57, "paths": 50, "cycles": 32, "forests": 30, "cores": 12}
 #: What a process runs that compiles some of them.
 START = "import sys; sys.path[:] = {path}; from edgewise import warm; warm.compile_quietly({options})"
 #: Sizes of the graphs for those kernels that no tiny graph needs: the scale of one that has hubs, the rows of
