@@ -300,7 +300,6 @@ def _stream_all_kinds(folder, where):
 def _decompose(device):
     """Run all methods but baselines of the problems without an option, such as core numbers."""
     from edgewise.errors import GraphError
-    from edgewise.generators import rmat
     from edgewise.graph import Graph
 
     tiny = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5, directed=True)
@@ -313,7 +312,17 @@ def _decompose(device):
                     front(graph, method=name)
                 except GraphError:  # it takes undirected graphs only
                     front(graph.undirected(), method=name)
+    _generate(1 << LARGE)
+
+
+def _generate(n):
+    """Make the graphs and tables that are usual, of so many vertices that loops make them."""
+    from edgewise.generators import pairs, rgg, rmat, uniform
+
     rmat(LARGE)
+    uniform(n, 4 * n)
+    rgg(n)
+    pairs(n)
 
 
 def _other_fronts():

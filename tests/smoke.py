@@ -61,7 +61,7 @@ def use_kernels(folder):
     for name in ("strong", "cores"):
         command(name, friends, "-o", table)
     for file in (roads, mesh):
-        command("partition", file, "8", "-o", str(folder / "parts"))
+        command("partition", file, "8", "-o", str(folder / "parts.part"))
 
 
 if __name__ == "__main__":

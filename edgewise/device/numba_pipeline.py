@@ -129,7 +129,7 @@ class _Whole(_Text):
         self._ensure_finalized()
         lines = [f'define void @"{one.name}"() {{ ret void }}' for one in self.get_defined_functions()]
         lines += [
-            f'@"{one.name}" = common global i8* null'
+            f'@"{one.name}" = common global i64 0'
             for one in self._final_module.global_variables
             if one.name.startswith(_ENVIRONMENT) and not one.is_declaration
         ]
