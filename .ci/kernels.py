@@ -22,7 +22,7 @@ FACTS = """
 import json, platform, sys
 from llvmlite import binding
 from edgewise.device import cache, shipped
-levels = list(shipped.LEVELS[binding.get_process_triple().partition("-")[0]])
+levels = list(shipped.LEVELS.get(binding.get_process_triple().partition("-")[0], {}))
 python = f"cp{sys.version_info.major}{sys.version_info.minor}"
 tags = python, python, f"manylinux_2_17_{platform.machine()}"
 print(json.dumps([levels, shipped.CAPABILITIES, cache.digest(), tags]))
@@ -103,6 +103,8 @@ def with_kernels(wheel, python, folder, target):
 def main():
     """Make a wheel for each interpreter."""
     wheel, target, *interpreters = sys.argv[1:]
+    if not interpreters:
+        sys.exit("no interpreter is named; put Python 3.11 or newer on the path")
     Path(target).mkdir(parents=True, exist_ok=True)
     for python in interpreters:
         with tempfile.TemporaryDirectory() as folder:

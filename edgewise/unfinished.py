@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
-from threading import RLock
+from threading import RLock, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -120,6 +120,19 @@ def session(words: list[str]) -> "Iterator[Popen]":
         leader.stdin.close()
         leader.stdout.close()
         _leaders.discard(leader)
+
+
+def end_with_caller() -> None:
+    """End this process, which :func:`session` has started, and its session when the caller ends."""
+
+    def wait():
+        while os.read(0, 1):  # the other end of standard input is closed then
+            pass
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGTERM)
+        os._exit(0)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def end_sessions(patience: float = PATIENCE) -> None:

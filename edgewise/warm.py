@@ -1,6 +1,7 @@
 """Compiling ahead: every command on tiny graphs, so that its kernels are on disk before they are wanted."""
 
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -42,7 +43,9 @@ LONGEST = 7
 #: Options of :func:`warmup`, the slowest first, and about how many kernels for CPU cores each compiles.
 KERNELS = {"partitions": 55, "components": 57, "paths": 50, "cycles": 32, "forests": 30, "cores": 12}
 #: What a process runs that compiles some of them.
-START = "import sys; sys.path[:] = {path}; from edgewise import warm; warm.compile_quietly({options})"
+START = (
+    "import sys; sys.path[:] = {path}; from edgewise import warm; warm.compile_apart({options}, {folder!r})"
+)
 #: Sizes of the graphs for those kernels that no tiny graph needs: the scale of one that has hubs, the rows of
 #: a grid, the scale of one with far more edges than vertices, and that from which on generators use loops.
 SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
@@ -130,30 +133,43 @@ def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], 
     total, before = sum(KERNELS[option] for option in options), cache.count_kernels()
     count = min(usable_cores.usable_cores(), len(options))
     shares = [options[number::count] for number in range(count)]
-    with ExitStack() as stack:
-        words = [sys.executable, "-c"]
+    with temporary_folder() as folder, ExitStack() as stack:
         running = [
-            stack.enter_context(unfinished.session([*words, START.format(path=sys.path, options=share)]))
+            stack.enter_context(
+                unfinished.session(
+                    [sys.executable, "-c", START.format(path=sys.path, options=share, folder=str(folder))]
+                )
+            )
             for share in shares
         ]
         while any(one.poll() is None for one in running):
+            _check_status(running, shares)
             found = cache.count_kernels() - before
-            if found:
+            if found > 0:
                 cache.announce()
-            progress(min(found, total), total)
+            progress(max(0, min(found, total)), total)
             time.sleep(POLL_SECONDS)
-    for process, share in zip(running, shares):
-        if process.returncode:
+        _check_status(running, shares)
+
+
+def _check_status(processes, shares):
+    for process, share in zip(processes, shares):
+        if process.poll():
             raise WorkerError(
                 f"the process for {', '.join(share)} has ended with status {process.returncode}; "
                 f"run edgewise warmup --{share[0]}, which shows the reason"
             )
 
 
-def compile_quietly(options: Sequence[str]) -> None:
-    """Compile the kernels of some options for CPU cores; the process that has started this one says so."""
+def compile_apart(options: Sequence[str], folder: str) -> None:
+    """Compile the kernels of some options in a process that :func:`compile_in_processes` has started.
+
+    The caller says that kernels are compiled, and removes ``folder``, in which temporary files are made.
+    """
     from edgewise import notices
 
+    unfinished.end_with_caller()
+    tempfile.tempdir = folder
     notices.listener = lambda name: None
     warmup(device="cpu", **dict.fromkeys(options, True))
 
@@ -270,6 +286,22 @@ def _number_strings():
     numbers.add_column(column)
     numbers.strings.grow()
     numbers.find(column, column)
+    _copy_names(column)
+
+
+def _copy_names(column):
+    """Copy strings of some rows by the loops, which few strings do without."""
+    import numpy as np
+
+    from edgewise.ingest.string_rows import copy_rows, find_rows
+    from edgewise.ingest.string_words import Strings, strings_of
+
+    strings = strings_of(column)
+    for kind in (np.int32, np.int64):
+        rows = np.array([2, 0], kind)
+        begins, starts = np.empty(len(rows), np.int64), np.empty(len(rows) + 1, strings.starts.dtype)
+        size = find_rows(strings, rows, begins, starts)
+        copy_rows(strings, begins, Strings(starts, np.empty(size, np.uint8)))
 
 
 def _name_clusters():

@@ -20,7 +20,7 @@ def noted(monkeypatch, tmp_path):
     cache.folder.cache_clear()
     folder = cache.folder()
     write = f"from pathlib import Path; Path({str(folder)!r}, '-'.join({{options}}) + '.nbc').touch()"
-    monkeypatch.setattr(warm, "START", f"bool({{path}}); {write}")
+    monkeypatch.setattr(warm, "START", f"bool({{path}} and {{folder!r}}); {write}")
     yield lambda: sorted(path.stem for path in folder.glob("*.nbc"))
     cache.folder.cache_clear()
 
@@ -34,7 +34,9 @@ def test_a_process_for_each_core(noted):
 
 
 def test_a_process_that_fails(noted, monkeypatch):
-    monkeypatch.setattr(warm, "START", "import sys; sys.exit(3 * ('paths' in {options}) if {path} else 0)")
+    monkeypatch.setattr(
+        warm, "START", "import sys; sys.exit(3 * ('paths' in {options}) if {path} and {folder!r} else 0)"
+    )
     with pytest.raises(WorkerError, match="for paths has ended with status 3; run edgewise warmup --paths"):
         warm.compile_in_processes(["paths", "partitions"], lambda done, total: None)
 

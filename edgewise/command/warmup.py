@@ -24,7 +24,7 @@ def warmup(run: options.Run, kinds=KINDS):
         stages(run.quiet or run.json) as (stage, clock),
         stage("compile", f"compiling for {device}") as progress,
     ):
-        if device == "cpu" and len(chosen) > 1 and cache.folder() is not None:
+        if device == "cpu" and len(chosen) > 1 and cache.keeps_of_all_processes():
             warm.compile_in_processes(chosen, progress)
         else:
             edgewise.warmup(device=device, **kinds)

@@ -103,12 +103,10 @@ def compile_usual():
             kernel_named(name).compile_if_free(kinds_of(kinds), capability, assembled)
 
 
-def compile_all(capability: tuple[int, int]) -> int:
-    """Compile every usual kernel for a compute capability, also without a GPU; return how many there are."""
-    kernels = usual_kernels()
-    for name, kinds in kernels:
+def compile_all(capability: tuple[int, int]):
+    """Compile every usual kernel for a compute capability, also without a GPU."""
+    for name, kinds in usual_kernels():
         kernel_named(name).compile_if_free(kinds_of(kinds), capability, assembled)
-    return len(kernels)
 
 
 def _fork(count):

@@ -31,7 +31,7 @@ from uuid import uuid4
 from edgewise import notices, unfinished
 from edgewise.device import shipped
 from edgewise.device.first_use import PUBLIC_ONLY, prepare_cpu_compiler
-from edgewise.device.target import cpu_compiler
+from edgewise.device.target import INTERPRETED, cpu_compiler
 from edgewise.errors import warn
 from edgewise.ownership import open_to_others
 
@@ -109,7 +109,8 @@ def _targets() -> list[str]:
     from numba.core import config
 
     settings = config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT
-    return [repr((processor, *settings)) for processor in _processors()]
+    vectors = config.ENABLE_AVX, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+    return [repr((processor, *settings, *vectors)) for processor in _processors()]
 
 
 @cache
@@ -134,15 +135,24 @@ def shipped_folder() -> Path | None:
     return path if path.is_dir() else None
 
 
+def keeps_of_all_processes() -> bool:
+    """Whether the kernels that several processes compile at once are all kept."""
+    return folder() is not None and not INTERPRETED and cpu_compiler().HAS_CACHE
+
+
 def count_kernels() -> int:
     """How many kernels for CPU cores the user's folder has."""
     path = folder()
-    return 0 if path is None else sum(name.endswith(".nbc") for name in os.listdir(path))
+    with suppress(OSError):  # another process may remove it
+        return 0 if path is None else sum(name.endswith(".nbc") for name in os.listdir(path))
+    return 0
 
 
 def package_level() -> str | None:
     """The level of processors whose kernels came with the package and are used here; ``None`` without any."""
-    return next((name for _, name, _ in _processors()[1:]), None)
+    with suppress(ImportError, RuntimeError):  # Numba may be broken, or know nothing of the processor
+        return None if shipped_folder() is None else next((name for _, name, _ in _processors()[1:]), None)
+    return None
 
 
 def came_with_package(label: str) -> bool:
@@ -228,6 +238,12 @@ def load_text(name: str) -> str | None:
     with suppress(UnicodeDecodeError):
         return None if data is None else data.decode()
     return None
+
+
+def load_shipped_text(name: str) -> str | None:
+    """Text that the package came with under ``name``, if any."""
+    data = _content(shipped_folder(), name, shipped.is_as_safe_as_sources)
+    return None if data is None else data.decode()
 
 
 def keep_text(name: str, text: str):

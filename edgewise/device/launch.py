@@ -148,7 +148,7 @@ class Kernel:
     def _of_older(self, kinds, capability):
         """The text that the package has for older GPUs, which the driver compiles for newer ones."""
         older = (one for one in shipped.CAPABILITIES if one < capability)
-        return next(filter(None, (cache.load_text(self._label(kinds, one)) for one in older)), None)
+        return next(filter(None, (cache.load_shipped_text(self._label(kinds, one)) for one in older)), None)
 
     def _bounded(self, text):
         return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)
@@ -418,8 +418,8 @@ def _for_driver(text):
     """
     import cupy
 
-    driver = cupy.cuda.runtime.driverGetVersion()
-    newest = driver // 1000 - 4, driver % 1000 // 10
+    major, minor = divmod(cupy.cuda.runtime.driverGetVersion() // 10, 100)
+    newest = major - 4, minor - (major == 12 and minor > 5)  # 12.6 has the version of 12.5
     version = _in_ptx(r"\.version (\d+)\.(\d+)", text)
     if (int(version[1]), int(version[2])) <= newest:
         return text

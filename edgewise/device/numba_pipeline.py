@@ -25,7 +25,6 @@ from types import BuiltinFunctionType, CodeType
 from llvmlite.binding import parse_assembly
 from numba import types
 from numba.core.compiler import CompilerBase
-from numba.core.cpu import CPUContext
 from numba.core.errors import UnsupportedError
 from numba.core.ir import Assign, Global
 from numba.extending import intrinsic
@@ -53,6 +52,7 @@ _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures,
 _needed += [_infer_types, _strip_phis, _lower, _finish]
 _REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
 _REPLACED += ["_optimize_functions", "add_ir_module", "codegen", "get_pointer_to_function"]
+_REPLACED += ["_ensure_finalized", "_get_compiled_object", "get_defined_functions"]
 _REPLACED += ["serialize_using_object_code"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
@@ -240,9 +240,9 @@ def _replaced(*changes):
     Numba compiles one function at a time, so those of users are compiled outside of this context.
     """
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
-    for owner, name, value in changes:
-        setattr(owner, name, value)
     try:
+        for owner, name, value in changes:
+            setattr(owner, name, value)
         yield
     finally:
         for owner, name, value in before:
@@ -272,8 +272,8 @@ def _install_new(context):
 def _unlike_others(context):
     """What is replaced while a whole function is compiled."""
     yield types.Function, "get_call_type", _kept_signature_of
-    if hasattr(context, "_registries"):
-        yield CPUContext, "load_additional_registries", _install_new
+    if hasattr(context, "_registries") and hasattr(context, "load_additional_registries"):
+        yield type(context), "load_additional_registries", _install_new
     if _Flags is not None:  # the options of a function, which Numba compares and hashes one by one
         yield _Flags, "__hash__", lambda flags: hash(type(flags))
     if hasattr(getattr(_llvm, "_lock", None), "_cblist"):  # listeners to every single call of LLVM

@@ -69,7 +69,7 @@ def arrow_scalar(value):
     if isinstance(value, bool):
         return arrow_array(np.array([value], np.uint8)).cast(pa.bool_())[0]
     if isinstance(value, str):
-        data = value.encode("utf-8", "surrogatepass")
+        data = value.encode()
         places = pa.py_buffer(np.array([0, len(data)], np.int32))
         return pa.Array.from_buffers(pa.string(), 1, [None, places, pa.py_buffer(data)])[0]
     if type(value) is float or (type(value) is int and -(1 << 63) <= value < 1 << 64):

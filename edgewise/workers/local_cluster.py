@@ -11,11 +11,10 @@ semaphores ignores it; it would say what it removes, so it is told not to.
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import Event
 from typing import NoReturn
 
 from edgewise import unfinished
@@ -58,7 +57,7 @@ def not_started(problem: object) -> WorkerError:
 
 def serve(n_workers: int, folder: str) -> NoReturn:
     """Run a scheduler and workers, whose files are in a folder, and write the address to standard output."""
-    Thread(target=_end_with_caller, daemon=True).start()
+    unfinished.end_with_caller()
     answer = os.dup(1)
     os.dup2(2, 1)  # what workers print is not the answer
     import dask
@@ -74,12 +73,3 @@ def serve(n_workers: int, folder: str) -> NoReturn:
     os.write(answer, json.dumps(facts).encode() + b"\n")
     Event().wait()
     raise AssertionError
-
-
-def _end_with_caller():
-    """Wait until standard input is closed, and end the session."""
-    while os.read(0, 1):
-        pass
-    if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGTERM)
-    os._exit(0)  # the workers notice this

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from llvmlite import binding
@@ -126,3 +127,34 @@ def test_newer_gpus_run_the_kernels_of_older_ones(tmp_path, monkeypatch):
         kernel.ptx(kinds, (7, 5))
     for function in (cache.folder, cache.shipped_folder, ahead.start):
         function.cache_clear()
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize(
+    "driver, version",
+    [
+        (11080, "7.8"),
+        (12040, "8.4"),
+        (12050, "8.5"),
+        (12060, "8.5"),
+        (12070, "8.6"),
+        (12090, "8.8"),
+        (13000, "9.0"),
+    ],
+)
+def test_text_of_a_newer_compiler_names_the_version_of_the_driver(monkeypatch, driver, version):
+    runtime = SimpleNamespace(driverGetVersion=lambda: driver)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    assert launch._for_driver(".version 9.0\n.target sm_80\n") == f".version {version}\n.target sm_80\n"
+    assert launch._for_driver(".version 7.0\n") == ".version 7.0\n"
+
+
+@compiling
+def test_older_text_of_the_user_is_not_taken(tmp_path, monkeypatch):
+    kernel, kinds = ahead.kernel_named("edgewise.components.trees.compress"), ("uint32[]",)
+    monkeypatch.setenv("EDGEWISE_CACHE_DIR", str(tmp_path))
+    cache.folder.cache_clear()
+    cache.keep_text(kernel._label(kinds, (8, 0)), "of 8.0")
+    monkeypatch.setattr(launch, "_compile", lambda *given: "compiled")
+    assert kernel.ptx(kinds, (9, 0)) == "compiled"
+    cache.folder.cache_clear()
