@@ -45,8 +45,6 @@ _translate, _inline_closures, _compile_closures, _rewrite_raises = private(
 )
 _TYPED = "NopythonTypeInference", "PreLowerStripPhis", "NativeLowering", "NoPythonBackend"
 _infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", *_TYPED)
-(_Flags,) = private("numba.core.targetconfig", "TargetConfig")
-(_llvm,) = private("llvmlite.binding.ffi", "lib")
 _needed = [_registry, _PostProcessor, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
 _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
 _needed += [_infer_types, _strip_phis, _lower, _finish]
@@ -233,51 +231,30 @@ def _replace_ir(state, ir):
     state.func_ir = ir
 
 
+_signatures: dict = {}
+
+
 @contextmanager
-def _replaced(*changes):
-    """Context in which attributes, given by owner, name and value, have other values.
+def _signatures_kept():
+    """Context in which Numba looks for the types of an operator once for each set of types, not at every use.
 
     Numba compiles one function at a time, so those of users are compiled outside of this context.
     """
-    before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+    own = types.Function.get_call_type
+
+    def get_call_type(self, context, args, kws):
+        if kws or not isinstance(self.typing_key, BuiltinFunctionType):
+            return own(self, context, args, kws)
+        key = self, context, args
+        if key not in _signatures:
+            _signatures[key] = own(self, context, args, kws)
+        return _signatures[key]
+
+    types.Function.get_call_type = get_call_type
     try:
-        for owner, name, value in changes:
-            setattr(owner, name, value)
         yield
     finally:
-        for owner, name, value in before:
-            setattr(owner, name, value)
-
-
-_signatures: dict = {}
-_signature_of = types.Function.get_call_type
-
-
-def _kept_signature_of(self, context, args, kws):
-    """The types of an operator, which Numba looks for at every use; here once for each set of types."""
-    if kws or not isinstance(self.typing_key, BuiltinFunctionType):
-        return _signature_of(self, context, args, kws)
-    key = self, context, args
-    if key not in _signatures:
-        _signatures[key] = _signature_of(self, context, args, kws)
-    return _signatures[key]
-
-
-def _install_new(context):
-    """Install what is new in registries, as Numba does at every intrinsic; all imports have been made."""
-    for registry in list(context._registries):
-        context.install_registry(registry)
-
-
-def _unlike_others(context):
-    """What is replaced while a whole function is compiled."""
-    yield types.Function, "get_call_type", _kept_signature_of
-    if hasattr(context, "_registries") and hasattr(context, "load_additional_registries"):
-        yield type(context), "load_additional_registries", _install_new
-    if _Flags is not None:  # the options of a function, which Numba compares and hashes one by one
-        yield _Flags, "__hash__", lambda flags: hash(type(flags))
-    if hasattr(getattr(_llvm, "_lock", None), "_cblist"):  # listeners to every single call of LLVM
-        yield _llvm._lock, "_cblist", []
+        types.Function.get_call_type = own
 
 
 class _UpToDate(_Proxy):
@@ -304,7 +281,7 @@ class _WholeCompiler(CompilerBase):
 
     def compile_extra(self, function):
         """Compile a function and all parts."""
-        with _replaced(*_unlike_others(self.state.targetctx)):
+        with _signatures_kept():
             return super().compile_extra(function)
 
     def define_pipelines(self):
