@@ -151,7 +151,7 @@ def _machine_in_words(facts):
         "memory": f"{facts['memory_bytes'] / GIB:.1f} GiB",
         "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
         "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",
-        "kernels of the package": facts["package_kernels"] or "none: they are compiled when first used",
+        "package kernels": facts["package_kernels"] or "none: they are compiled when first used",
         "limits": "; ".join([*(facts["limit_files"] or ["defaults"]), *facts["limit_notes"]]),
         **{_name_of_limit(one): _limit_in_words(one) for one in facts["limits"]},
     }
