@@ -10,6 +10,7 @@ Python and this kind of machine.  The environment that runs this page needs the 
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,9 @@ FOR_GPU = (
 )
 #: The other files of a cache are locks, and notes of what has begun.
 ENDINGS = ".nbc", ".ptx", ".cubin"
-#: Settings by which a wheel is the same whenever it is built: two threads, fixed hashes and times.
+#: By these a wheel is the same whenever it is built: fixed hashes and times, and addresses that are not
+#: random, since the compiler of GPU kernels orders functions by them.
+ALIKE = ["setarch", platform.machine(), "-R"] if shutil.which("setarch") else []
 SAME = {
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "1577836800",
@@ -53,11 +56,13 @@ def run(*command, **own):
 def compile_kernels(python, folder):
     """Compile into folders of ``folder``; return the digest of the sources and versions, and the tags."""
     levels, capabilities, digest, tags = json.loads(run(python, "-c", FACTS))
-    words, jobs = [python, "-c", FOR_CPU], []
+    words, jobs = [*ALIKE, python, "-c", FOR_CPU], []
     for level in levels:
         jobs.append((words, {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "EDGEWISE_CACHE_DIR": level}))
     for numbers in capabilities:
-        jobs.append(([python, "-c", FOR_GPU, *numbers], {"EDGEWISE_CACHE_DIR": "sm{}{}".format(*numbers)}))
+        jobs.append(
+            ([*ALIKE, python, "-c", FOR_GPU, *numbers], {"EDGEWISE_CACHE_DIR": "sm{}{}".format(*numbers)})
+        )
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         for _, own in jobs:
             own["EDGEWISE_CACHE_DIR"] = str(folder / own["EDGEWISE_CACHE_DIR"])
@@ -107,9 +112,13 @@ def main():
         sys.exit("no interpreter is named; put Python 3.11 or newer on the path")
     Path(target).mkdir(parents=True, exist_ok=True)
     for python in interpreters:
-        with tempfile.TemporaryDirectory() as folder:
-            made = with_kernels(Path(wheel).resolve(), python, Path(folder), Path(target))
+        folder = Path(tempfile.gettempdir(), "edgewise-kernels")  # kernels have the paths of their sources
+        folder.mkdir(mode=0o700)
+        try:
+            made = with_kernels(Path(wheel).resolve(), python, folder, Path(target))
             print(f"{made}: {made.stat().st_size / 1e6:.1f} MB", flush=True)
+        finally:
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
