@@ -10,7 +10,6 @@ Python and this kind of machine.  The environment that runs this page needs the 
 
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -34,9 +33,8 @@ FOR_GPU = (
 )
 #: The other files of a cache are locks, and notes of what has begun.
 ENDINGS = ".nbc", ".ptx", ".cubin"
-#: By these a wheel is the same whenever it is built: fixed hashes and times, and addresses that are not
-#: random, since the compiler of GPU kernels orders functions by them.
-ALIKE = ["setarch", platform.machine(), "-R"] if shutil.which("setarch") else []
+#: By these the kernels of CPU cores are the same bytes whenever they are built.  Numba orders the declarations
+#: in the text of a GPU kernel by their addresses, which differ from one process to the next.
 SAME = {
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "1577836800",
@@ -56,13 +54,11 @@ def run(*command, **own):
 def compile_kernels(python, folder):
     """Compile into folders of ``folder``; return the digest of the sources and versions, and the tags."""
     levels, capabilities, digest, tags = json.loads(run(python, "-c", FACTS))
-    words, jobs = [*ALIKE, python, "-c", FOR_CPU], []
+    words, jobs = [python, "-c", FOR_CPU], []
     for level in levels:
         jobs.append((words, {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "EDGEWISE_CACHE_DIR": level}))
     for numbers in capabilities:
-        jobs.append(
-            ([*ALIKE, python, "-c", FOR_GPU, *numbers], {"EDGEWISE_CACHE_DIR": "sm{}{}".format(*numbers)})
-        )
+        jobs.append(([python, "-c", FOR_GPU, *numbers], {"EDGEWISE_CACHE_DIR": "sm{}{}".format(*numbers)}))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         for _, own in jobs:
             own["EDGEWISE_CACHE_DIR"] = str(folder / own["EDGEWISE_CACHE_DIR"])
