@@ -33,8 +33,8 @@ FOR_GPU = (
 )
 #: The other files of a cache are locks, and notes of what has begun.
 ENDINGS = ".nbc", ".ptx", ".cubin"
-#: By these the kernels of CPU cores are the same bytes whenever they are built.  Numba orders declarations
-#: in the text of a GPU kernel by their addresses, which differ from one process to the next.
+#: Settings by which builds differ less.  Numba still orders declarations in the text of a GPU kernel by their
+#: addresses, which differ from one process to the next.
 SAME = {
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "1577836800",

@@ -1,8 +1,8 @@
 """Strings of some rows of a large Arrow array, such as the names of the clusters of many records.
 
 Where the rows are scattered, Arrow waits for the memory of each string.  The loops here fetch those of later
-rows ahead, and take a third of the time; several threads may run them at once.  Fewer strings than are
-numbered by loops are left to Arrow, since the loops would have to be loaded.
+rows ahead, and take a third of the time; several threads may run them at once.  Few rows, and rows of fewer
+strings than are numbered by loops, are left to Arrow, since the loops would have to be loaded.
 """
 
 import numpy as np
@@ -13,8 +13,6 @@ from edgewise.device.prefetch import prefetch
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.string_words import Strings, copy_bytes, strings_of
 
-#: Rows from which on the loops are used.
-MANY_ROWS = 1 << 16
 #: How many rows ahead strings are fetched.
 AHEAD = np.uint64(16)
 ONE = np.uint64(1)
@@ -54,7 +52,7 @@ def take(column, rows):
     import pyarrow as pa
 
     kinds = pa.string(), pa.binary(), pa.large_string(), pa.large_binary()
-    is_large = len(rows) >= MANY_ROWS and len(column) > tuning.CPU.ingest_strings
+    is_large = len(rows) >= tuning.CPU.ingest_first and len(column) > tuning.CPU.ingest_strings
     if is_large and column.type in kinds and not column.null_count and _are_within(rows, len(column)):
         strings, begins = strings_of(column), np.empty(len(rows), np.int64)
         starts = np.empty(len(rows) + 1, strings.starts.dtype)

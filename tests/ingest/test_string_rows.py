@@ -16,8 +16,7 @@ WORDS = ["", "a", "ab", "a longer one", "of seventeen byte", "ümlaut", "x" * 40
 
 @pytest.fixture(autouse=True)
 def loops_for_all(monkeypatch):
-    monkeypatch.setattr(string_rows, "MANY_ROWS", 1)
-    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_first=1, ingest_strings=0))
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.large_string(), pa.large_binary()], ids=str)
