@@ -28,6 +28,10 @@ COMMANDS = {
     "triangles": ["cycles", "pairs.csv", "--length", "3"],
     "squares": ["cycles", "pairs.csv", "--length", "4"],
     "pentagons": ["cycles", "pairs.csv", "--length", "5"],
+    "forest": ["forest", "weighted.csv"],
+    "strong": ["strong", "pairs.csv"],
+    "cores": ["cores", "pairs.csv"],
+    "partition": ["partition", "pairs.csv", "4"],
     "generate": ["generate", "rmat", "8", "-o", "made.npz"],
     "convert": ["convert", "pairs.csv", "pairs.graph"],
 }

@@ -22,6 +22,9 @@ COMMANDS = (
     ["paths", "weighted.csv", "--source", "1"],
     ["paths", "weighted.csv", "--all-pairs", "--method", "sssp"],  # that of larger graphs
     *(["cycles", "pairs.csv", "--length", length] for length in "345"),
+    ["forest", "weighted.csv"],
+    ["strong", "pairs.csv"],
+    ["cores", "pairs.csv"],
     ["generate", "rmat", "8", "-o", "made.npz"],
 )
 
