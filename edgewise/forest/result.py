@@ -94,7 +94,9 @@ class SpanningForest(Result):
         with arrays.guard(arrays.device_of(weights)):
             if weights.itemsize < 8 and len(weights) < 2**32:
                 return int(weights.sum(dtype=np.int64))
-            return (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
+            xp = arrays.namespace(weights)  # by an operator with a number, CuPy imports SciPy at first
+            high, low = xp.right_shift(weights, 32), xp.bitwise_and(weights, 0xFFFFFFFF)
+            return (int(high.sum()) << 32) + int(low.sum())
 
     @property
     def n_edges(self) -> int:

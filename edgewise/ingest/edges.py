@@ -174,7 +174,8 @@ def simplify(edges, count, directed, self_loops, repeated):
         xp = arrays.namespace(sources)
         if not directed:
             sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
-        keys = (sources.astype(np.uint64) << np.uint64(32)) | targets
+        # by an operator with a number, CuPy imports SciPy at first
+        keys = xp.left_shift(sources.astype(np.uint64), np.uint64(32)) | targets
         if weights is None:
             keys.sort()
         else:
@@ -185,7 +186,7 @@ def simplify(edges, count, directed, self_loops, repeated):
         if weights is not None:
             weights = _merge(xp, weights, begins, repeated)
         keys = keys[begins]
-        return (keys >> np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
+        return xp.right_shift(keys, np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
 
 
 def _merge(xp, weights, begins, repeated):
