@@ -22,6 +22,7 @@ COMMANDS = {
     "components csv": ["components", "pairs.csv"],
     "components strings": ["components", "names.csv"],
     "components parquet": ["components", "pairs.parquet"],
+    "components thresholds": ["components", "scored.csv", "--thresholds", "0.5,0.9", "--score", "score"],
     "bfs": ["paths", "pairs.csv", "--bfs", "--source", "1"],
     "sssp": ["paths", "weighted.csv", "--source", "1"],
     "all pairs": ["paths", "weighted.csv", "--all-pairs"],
@@ -29,6 +30,7 @@ COMMANDS = {
     "squares": ["cycles", "pairs.csv", "--length", "4"],
     "pentagons": ["cycles", "pairs.csv", "--length", "5"],
     "forest": ["forest", "weighted.csv"],
+    "forest scores": ["forest", "scored.csv", "--weight", "score"],
     "strong": ["strong", "pairs.csv"],
     "cores": ["cores", "pairs.csv"],
     "partition": ["partition", "pairs.csv", "4"],
@@ -118,6 +120,8 @@ def make_files(folder):
     (folder / "names.csv").write_text("source,target\n" + "".join(f"a{u},a{v}\n" for u, v in numbers))
     rows = "".join(f"{u},{v},{u % 9 + 1}\n" for u, v in numbers)
     (folder / "weighted.csv").write_text("source,target,weight\n" + rows)
+    rows = "".join(f"{u},{v},{(u % 9 + 1) / 10}\n" for u, v in numbers)
+    (folder / "scored.csv").write_text("source,target,score\n" + rows)
     import pyarrow.csv
     import pyarrow.parquet
 

@@ -23,6 +23,8 @@ from edgewise.device import ahead, each_row, launch, warps
 # So that small files take the kernels of large ones.
 tuning.CPU = replace(tuning.CPULimits(), ingest_few=0)
 tuning.GPU = replace(tuning.GPULimits(), cycles_marked=2)
+#: Wedges up to which a warp, a block, and a block with a table outside count the vertices of these files.
+LIMITS = 1, 2, 4
 
 
 class WarpWidth(str):
@@ -31,6 +33,7 @@ class WarpWidth(str):
 
 warps.WARP_WIDTH = WarpWidth(warps.WARP_WIDTH)  # before another page takes it
 from edgewise.command import run  # noqa: E402
+from edgewise.cycles.counting import apex  # noqa: E402
 
 #: Run in a process with the compiler: the seconds of the kernels that are read from standard input.
 COMPILE = """
@@ -65,6 +68,7 @@ def launched(words):
         widths.pop()
 
     launch.Kernel.__call__, each_row.__call__ = note, note_rows
+    apex.ApexCounter._limits = lambda self, *given: LIMITS
     try:
         with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
             if run([*words, "--device", "cuda", "-q"]):

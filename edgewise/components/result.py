@@ -415,9 +415,22 @@ class Components(ClusterResult):
 
 
 def component_sizes(labels):
-    """Roots of the components on the host, ascending, and the int64 number of vertices of each."""
-    if len(labels) >= tuning.CPU.components_counted:
+    """Roots of the components, ascending, and the int64 number of vertices of each, on their device."""
+    if _are_many(labels):
         return ComponentSizes(labels).members
-    roots = np.flatnonzero(labels == np.arange(len(labels), dtype=labels.dtype))
+    roots = _roots_of_few(labels)
     sizes = np.bincount(labels, minlength=len(labels))[roots]
     return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
+
+
+def component_count(labels) -> int:
+    """How many components there are."""
+    return ComponentSizes(labels).count if _are_many(labels) else len(_roots_of_few(labels))
+
+
+def _are_many(labels):
+    return arrays.device_of(labels) != "cpu" or len(labels) >= tuning.CPU.components_counted
+
+
+def _roots_of_few(labels):
+    return np.flatnonzero(labels == np.arange(len(labels), dtype=labels.dtype))

@@ -10,7 +10,13 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.cluster_table import ClusterTable
 from edgewise.components.naming import name_givers_of_levels
-from edgewise.components.result import ClusterResult, Components, Name
+from edgewise.components.result import (
+    ClusterResult,
+    Components,
+    Name,
+    component_count,
+    component_sizes,
+)
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays, each, fetch_add
 from edgewise.errors import OptionError, argument
@@ -34,6 +40,12 @@ def add_parts(vertex, parts, labels, sizes):
     """Add the size of a component to that of the one that it is a part of at the next threshold."""
     if parts[vertex] == vertex and labels[vertex] != vertex:
         fetch_add(sizes, labels[vertex], sizes[vertex])
+
+
+@each
+def place_size(component, roots, found, sizes):
+    """Write the size of a component at its root."""
+    sizes[roots[component]] = found[component]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,16 +106,15 @@ class ThresholdComponents(ClusterResult):
     def _counts_and_largest(self):
         n, device = self.graph.n_vertices, arrays.device_of(self._labels)
         with arrays.guard(device):
-            finest = self.at(self.thresholds[-1])
-            sizes = arrays.zeros(n, self.labels.dtype, device)
-            sizes[finest.roots] = finest.sizes().astype(sizes.dtype)
-            itself = arrays.namespace(device).arange(n, dtype=self._labels.dtype)
+            roots, finest = component_sizes(self._labels[-1])
+            sizes = arrays.zeros(n, self._labels.dtype, device)
+            place_size(len(roots), roots, finest, sizes)
             found: list[tuple[int, int]] = []
             for level in range(len(self.thresholds) - 1, -1, -1):
                 labels = self._labels[level]
                 if level + 1 < len(self.thresholds):
                     add_parts(n, self._labels[level + 1], labels, sizes)
-                found.insert(0, (count(labels == itself), int(sizes.max()) if n else 0))
+                found.insert(0, (component_count(labels), int(sizes.max()) if n else 0))
         return tuple(np.array(column, np.int64) for column in zip(*found))
 
     @property
@@ -141,9 +152,8 @@ class ThresholdComponents(ClusterResult):
         import pyarrow as pa
 
         columns = {"edges": self.edge_counts, "components": self.counts, "largest": self.largest}
-        own = pa.array(np.array(self.thresholds))
-        columns = {name: arrow_array(one) for name, one in columns.items()}
-        return self._framed(pa.table({"threshold": own, **columns}))
+        columns = {"threshold": np.array(self.thresholds), **columns}
+        return self._framed(pa.table({name: arrow_array(one) for name, one in columns.items()}))
 
     def to_frame(self, name: Name | None = None, *, min_size: int = 1, kind: Kind | None = None) -> Frame:
         """Return a table with one row per vertex, and the name of its cluster at each threshold.

@@ -164,10 +164,18 @@ class _Terminal(io.RawIOBase):
         return content.nbytes
 
 
+def _without_truncating(path, flags):
+    return os.open(path, flags & ~os.O_TRUNC, 0o666)
+
+
 @contextmanager
 def sink(part, path, compression):
-    """Open ``part`` for writing, compressed, unless it is open; a terminal shows what is written to it."""
-    with nullcontext(part) if is_open(part) else open(part, "wb") as file:
+    """Open ``part`` for writing, compressed, unless it is open; a terminal shows what is written to it.
+
+    Parts are new, so they need not be truncated.  The file system ext4 writes a file to the disk when it is
+    closed if it has been truncated.
+    """
+    with nullcontext(part) if is_open(part) else open(part, "wb", opener=_without_truncating) as file:
         to: Any = _Terminal(file) if _is_terminal(file) else file
         if compression is None:
             yield Sink(to, path)

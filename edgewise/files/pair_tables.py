@@ -28,8 +28,8 @@ from edgewise.ingest.numerals import looks_numeric
 from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
 from edgewise.timer import timer
 
-#: Bytes that the threads that decode may hold.
-DECODED_BYTES = 1 << 29
+#: Bytes that the threads that decode may hold, for each of them: a row group of a million pairs of ids.
+DECODED_BYTES = 1 << 26
 
 
 def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
@@ -141,7 +141,7 @@ def batches_ahead(table, columns, choose=lambda batch: (batch,), meanwhile=lambd
     workers = threads.count()
     pieces = list(pieces_of(table, columns)) if workers > 1 else []
     largest = max((size for _, size, _ in pieces), default=1)
-    workers = min(workers, len(pieces), DECODED_BYTES // largest)
+    workers = min(workers, len(pieces), DECODED_BYTES * workers // largest)
     if workers > 1:
         return read_in_parallel([partial(chosen, piece) for *_, piece in pieces], workers, meanwhile)
     return read_ahead(chosen(partial(table.batches, columns)), meanwhile)

@@ -1,14 +1,15 @@
 """Fill, scan, pack, histogram, unique, by NumPy or CuPy: arrays on one device in, arrays on that device out.
 
-At the first use of most reductions, CuPy compiles templates for three seconds or more.  Its scans, and sums
-that keep the type, are compiled already: with them :func:`count` and :func:`mean` begin at once.
+At the first use of most reductions, CuPy compiles templates for three seconds or more, and ``bincount`` needs
+one.  Its scans, and sums that keep the type, are compiled already: with them :func:`count` and :func:`mean`
+begin at once.
 """
 
 from functools import partial
 
 import numpy as np
 
-from edgewise.device import arrays, compiled, device, each, threads
+from edgewise.device import arrays, compiled, device, each, fetch_add, threads
 
 #: Items that a GPU converts at a time.
 BLOCK_ITEMS = 2**24
@@ -80,9 +81,20 @@ def pack(marked, *columns):
     return tuple(None if column is None else column[marked] for column in columns)
 
 
+@each
+def count_value(item, values, counts):
+    """Count an item of a histogram."""
+    fetch_add(counts, values[item], 1)
+
+
 def histogram(values, bins):
     """Count how often each integer below ``bins`` occurs in ``values``: (bins,) int64."""
-    return arrays.namespace(values).bincount(values, minlength=bins).astype(np.int64, copy=False)
+    where = arrays.device_of(values)
+    if where == "cpu":
+        return np.bincount(values, minlength=bins).astype(np.int64, copy=False)
+    counts = arrays.zeros(bins, np.int64, where)
+    count_value(len(values), values, counts)
+    return counts
 
 
 def unique(values):

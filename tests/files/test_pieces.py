@@ -11,6 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import edgewise as ew
+from edgewise.device import threads
 from edgewise.errors import FileError
 from edgewise.files import pair_tables, typed_tables
 from edgewise.files.read_ahead import AHEAD_IN_PIECE, read_in_parallel
@@ -117,7 +118,7 @@ def test_threads_are_as_few_as_the_memory_needs(tmp_path, several, monkeypatch):
     sizes = [size for _, size, _ in typed_tables.ParquetTable(Source(path)).pieces(["l", "r"])]
     assert len(sizes) == ROWS // GROUP
     assert all(2 * 4 * GROUP < size < 20 * GROUP for size in sizes)
-    monkeypatch.setattr(pair_tables, "DECODED_BYTES", 2 * max(sizes) - 1)
+    monkeypatch.setattr(pair_tables, "DECODED_BYTES", (2 * max(sizes) - 1) // threads.count())
     monkeypatch.setattr(pair_tables, "read_in_parallel", None)  # is not called
     assert ew.read(path, weight=False).n_edges == ROWS
 
