@@ -1,14 +1,15 @@
 """Tables with one pair per row, read batch by batch: Parquet, Arrow, and text with a row of names.
 
 A thread reads, decodes and filters the next batch while the ids of the current one are numbered on all cores;
-from four cores on, threads read several row groups of a Parquet file at once.  Memory therefore holds a few
-batches, the distinct ids and the numbers, and never the table.
+several threads do so with row groups of Parquet files, also of different ones.  Memory therefore holds a few
+batches for each core, the distinct ids and the numbers, and never the table.
 """
 
 import os
 from contextlib import closing
 from functools import partial
 from glob import glob
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,31 @@ def _has_rows(path):
 def _gather(parts, how, progress, wanted, records):
     """Edges, ids and count of the pairs in all parts, and the rows that were left out without a value."""
     pairs: Any = None
-    schema = None
     known = None if records is None else records.known_ids()
+    for _, run in groupby(_tables(parts, how, wanted), _schema_of_row_groups):
+        files = iter(run)
+        path, table = first = next(files)
+        if pairs is None:
+            expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
+            with reading(path, passing=Mismatch):
+                pairs = Pairs(table.schema, wanted, expected, known)
+        with closing(_chosen_ahead(first, files, pairs)) as found:
+            while True:
+                with timer("decode"):
+                    path, table, chosen = next(found, (path, None, None))
+                if table is None:
+                    break
+                with reading(path, passing=Mismatch):
+                    pairs.begin(table.schema) if chosen is None else pairs.take(chosen)
+                if progress is not None:
+                    progress(pairs.rows, expected or None)
+    with reading(path), timer("number ids"):
+        return pairs.finish(), pairs.unknown
+
+
+def _tables(parts, how, wanted):
+    """Open the files in order: yield the path of each, and the table, with the types of its ids settled."""
+    id_columns = schema = None
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
@@ -104,28 +128,57 @@ def _gather(parts, how, progress, wanted, records):
             if wanted.weight is not None and isinstance(stored, TextTable):
                 stored.expect_numbers(wanted.weight)
             table = with_joined(stored, wanted[:2])
-            table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
-            if pairs is None:
-                expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
-                pairs, schema = Pairs(table.schema, wanted, expected, known), table.schema
-            pairs.begin(table.schema)
-            if pairs.unweighted and isinstance(table, JsonTable):
-                table.late = pairs.check_late
-            _take_all(pairs, table, progress)
-    with reading(source.path), timer("number ids"):
-        return pairs.finish(), pairs.unknown
+            id_columns = id_columns or choose_id_columns(table.schema, *wanted[:2])
+            table.settle(id_columns)
+            schema = schema or table.schema
+        yield source.path, table
 
 
-def _take_all(pairs, table, progress):
-    with closing(batches_ahead(table, pairs.columns, pairs.choose, pairs.prepare)) as found:
-        while True:
-            with timer("decode"):
-                chosen = next(found, None)
-            if chosen is None:
-                return
-            pairs.take(chosen)
-            if progress is not None:
-                progress(pairs.rows, table.rows)
+def _schema_of_row_groups(opened):
+    """What files have in common whose row groups are decoded at the same time: nothing unless Parquet."""
+    _, table = opened
+    stored = table.stored if isinstance(table, JoinedTable) else table
+    return table.schema if isinstance(stored, ParquetTable) else object()
+
+
+def _chosen_ahead(first, others, pairs):
+    """Yield what is chosen of the batches of the ``first`` file and of ``others``, which threads make ahead.
+
+    Each item is a path, the table and what was chosen; that is ``None`` where the file begins.
+    """
+    pieces = list(pieces_of(first[1], pairs.columns))
+    largest = max((size for _, size, _ in pieces), default=1)
+    workers = min(threads.count(), threads.count() * DECODED_BYTES // largest)
+    seconds = list(islice(others, 1))
+    files = chain([first], seconds, others)
+    if workers > 1 and len(pieces) + len(seconds) > 1:
+        yield from read_in_parallel(_pieces_of_files(files, pairs), workers, pairs.prepare)
+        return
+    for path, table in files:
+        yield path, table, None
+        if pairs.unweighted and isinstance(table, JsonTable):
+            table.late = pairs.check_late
+        read = partial(table.batches, pairs.columns)
+        yield from read_ahead(_chosen_of((path, table), False, read, pairs.choose), pairs.prepare)
+
+
+def _pieces_of_files(files, pairs):
+    """Yield functions that read the row groups of files, in order."""
+    for path, table in files:
+        with reading(path, passing=Mismatch):
+            reads = [read for *_, read in pieces_of(table, pairs.columns)] or [tuple]
+        for number, read in enumerate(reads):
+            yield partial(_chosen_of, (path, table), number == 0, read, pairs.choose)
+
+
+def _chosen_of(opened, begins, read, choose):
+    """Yield what is chosen of the batches that ``read`` returns; ``None`` before them, if a file begins."""
+    if begins:
+        yield *opened, None
+    with reading(opened[0], passing=Mismatch):
+        for batch in read():
+            for chosen in choose(batch):
+                yield *opened, chosen
 
 
 def batches_ahead(table, columns, choose=lambda batch: (batch,), meanwhile=lambda: None):

@@ -64,7 +64,7 @@ def read_in_parallel(pieces, workers, meanwhile=lambda: None, ahead=AHEAD_IN_PIE
     """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
 
     ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
-    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.  Of a piece at
+    threads stop if the caller does.  While the first items are made, ``meanwhile`` is called.  Of a piece at
     most ``ahead`` items wait for the caller; any number of them if that is 0.
     """
     pool = ThreadPoolExecutor(workers, "edgewise-ahead")
