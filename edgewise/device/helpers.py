@@ -6,9 +6,11 @@ some.  A worker that waits at a barrier is parked, and the thread that ran it lo
 So a call never waits for a thread that the system does not run, unless it lost its core in the middle of a
 worker's work; and the caller can do everything by itself.
 
-A thread prefers the worker of its own number, whose data are in its cache, and steals another one after some
-microseconds.  A helper that finds no work soon sleeps, and one that has lost its core to another program
-stays away for some milliseconds.
+A thread begins with the worker of its own number, if there is one, and prefers the worker that it ran last,
+whose data are in its cache, until another thread has taken that.  It steals another one after some
+microseconds.  There may be more helpers than a call has workers; those without one only steal.  A helper
+that finds no work soon sleeps, and one that has lost its core to another program stays away for some
+milliseconds.
 """
 
 import mmap
@@ -44,7 +46,7 @@ RUNNING, FINISHED = 1 << 62, (1 << 62) + 1
 STACK_SIZE, PAGE = 1 << 20, mmap.PAGESIZE
 
 #: Looks, of 20 to 40 ns each, before a thread steals the worker of another one, in calls with barriers; and
-#: how many looks at its own worker a thread makes for each at those of others.
+#: how many looks at its preferred worker a thread makes for each at those of others.
 LOOKS_BEFORE_STEALING, LOOKS_AT_OWN = 100, 16
 #: Looks before a helper sleeps, about a millisecond; fewer where other programs have taken its core.
 LOOKS_BEFORE_SLEEP, FEW_LOOKS = 30_000, 3000
@@ -172,18 +174,22 @@ def _run(state, worker_id, phase):
 
 
 @device
-def _run_one(state, own, phase, looks):
-    """Run the worker ``own``, or after enough looks another one; return whether there was one to run."""
-    if _run(state, own, phase):
-        return True
+def _run_one(state, preferred, number, phase, looks):
+    """Run the preferred worker, unless that is -1, or after enough looks another one.
+
+    Returns the number of the worker; -1 if none can go on.
+    """
+    if preferred >= 0 and _run(state, preferred, phase):
+        return preferred
     n_workers = load(state, N_WORKERS)
     if looks % LOOKS_AT_OWN != 0 or (looks < state[STEAL_AFTER] and _missing(state, n_workers) <= 0):
-        return False
+        return -1
     if load(state, DONE) < n_workers:
-        for step in range(1, n_workers):
-            if _run(state, (own + step) % n_workers, phase):
-                return True
-    return False
+        for step in range(n_workers):
+            worker_id = (number + step) % n_workers
+            if _run(state, worker_id, phase):
+                return worker_id
+    return -1
 
 
 def work(state, number, own, n_workers, function, memory, steal_after):
@@ -197,12 +203,25 @@ def work(state, number, own, n_workers, function, memory, steal_after):
         fetch_add(state, HELPERS, 1)
         _begin_to_look(state, own)
         state[own + PAUSE] = SHORTEST
-    looks, phase = 0, load(state, PHASE)
+    looks, phase, call = 0, np.int64(-1), np.int64(-1)
+    preferred = ran_in = np.int64(-1)
     while load(state, DONE) < n_workers if number == 0 else load(state, STOPPED) == 0:
         if load(state, PHASE) != phase:
             looks, phase = 0, load(state, PHASE)
+            if load(state, BEFORE) != call:
+                call = load(state, BEFORE)
+                preferred = np.int64(number if number < load(state, N_WORKERS) else -1)
         begun = cycles()
-        if not _run_one(state, _preferred(state, number), phase, looks):
+        worker_id = _run_one(state, preferred, number, phase, looks)
+        if worker_id >= 0:
+            preferred, ran_in = worker_id, phase
+        else:
+            if (
+                preferred >= 0
+                and ran_in != phase
+                and load(state, FIBERS + preferred * FIBER + STATUS) >= phase
+            ):
+                preferred = np.int64(-1)  # another thread runs it now
             looks += 1
             relax()
         if number > 0:
@@ -212,13 +231,6 @@ def work(state, number, own, n_workers, function, memory, steal_after):
         elif looks > LOOKS_BEFORE_YIELD:
             leave_core()
     return 0
-
-
-@device
-def _preferred(state, number):
-    """The worker of a thread: that of its number, and for a helper never that of the caller."""
-    n_workers = load(state, N_WORKERS)
-    return 1 + (number - 1) % (n_workers - 1) if number > 0 and n_workers > 1 else number
 
 
 @device
