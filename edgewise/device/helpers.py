@@ -6,11 +6,11 @@ some.  A worker that waits at a barrier is parked, and the thread that ran it lo
 So a call never waits for a thread that the system does not run, unless it lost its core in the middle of a
 worker's work; and the caller can do everything by itself.
 
-A thread begins with the worker of its own number, if there is one, and prefers the worker that it ran last,
-whose data are in its cache, until another thread has taken that.  It steals another one after some
-microseconds.  There may be more helpers than a call has workers; those without one only steal.  A helper
-that finds no work soon sleeps, and one that has lost its core to another program stays away for some
-milliseconds.
+A thread prefers the worker of its own number, whose data are in its cache, and steals another one after some
+microseconds.  There may be more helpers than a call has workers: those without a worker become the owner of
+one that they have stolen, so that it does not move between threads, and sleep soon if they find none.  A
+helper that finds no work for longer sleeps too, and one that has lost its core to another program stays away
+for some milliseconds.
 """
 
 import mmap
@@ -35,6 +35,8 @@ N_WORKERS, BEFORE, CALL_FUNCTION, CALL_MEMORY, STEAL_AFTER, FAILED = range(64, 7
 STACKS, STOPPED, CORES = 70, 71, 72
 #: The words before the fibers, and those of a fiber.
 FIBERS, FIBER = 80, 16
+#: A word of a fiber: the number of the thread that prefers it.
+OWNER = 7
 #: The words of a helper, after the fibers: a time of the system (seconds, nanoseconds); when it began to look
 #: for work, for how long it had had no core by then, and the processor time of the process by then; when it
 #: came back, and for how long it stays away.
@@ -48,7 +50,8 @@ STACK_SIZE, PAGE = 1 << 20, mmap.PAGESIZE
 #: Looks, of 20 to 40 ns each, before a thread steals the worker of another one, in calls with barriers; and
 #: how many looks at its preferred worker a thread makes for each at those of others.
 LOOKS_BEFORE_STEALING, LOOKS_AT_OWN = 100, 16
-#: Looks before a helper sleeps, about a millisecond; fewer where other programs have taken its core.
+#: Looks before a helper sleeps, about a millisecond; fewer without a worker, or where other programs have
+#: taken its core.
 LOOKS_BEFORE_SLEEP, FEW_LOOKS = 30_000, 3000
 #: Looks before the caller yields its core at each look.
 LOOKS_BEFORE_YIELD = 400
@@ -203,31 +206,32 @@ def work(state, number, own, n_workers, function, memory, steal_after):
         fetch_add(state, HELPERS, 1)
         _begin_to_look(state, own)
         state[own + PAUSE] = SHORTEST
-    looks, phase, call = 0, np.int64(-1), np.int64(-1)
-    preferred = ran_in = np.int64(-1)
+    looks, idle, phase, call, preferred = 0, 0, np.int64(-1), np.int64(-1), np.int64(-1)
     while load(state, DONE) < n_workers if number == 0 else load(state, STOPPED) == 0:
         if load(state, PHASE) != phase:
             looks, phase = 0, load(state, PHASE)
             if load(state, BEFORE) != call:
                 call = load(state, BEFORE)
                 preferred = np.int64(number if number < load(state, N_WORKERS) else -1)
+            if preferred >= 0:
+                idle = 0
+                if load(state, FIBERS + preferred * FIBER + OWNER) != number:
+                    preferred = np.int64(-1)
         begun = cycles()
         worker_id = _run_one(state, preferred, number, phase, looks)
-        if worker_id >= 0:
-            preferred, ran_in = worker_id, phase
-        else:
-            if (
-                preferred >= 0
-                and ran_in != phase
-                and load(state, FIBERS + preferred * FIBER + STATUS) >= phase
-            ):
-                preferred = np.int64(-1)  # another thread runs it now
+        if worker_id < 0:
             looks += 1
+            idle += 1
             relax()
+        elif preferred < 0:
+            preferred, idle = worker_id, 0
+            store(state, FIBERS + worker_id * FIBER + OWNER, number)
         if number > 0:
             if cycles() - begun > LONG:
                 _stay_away_if_lost(state, own)
-            looks = _sleep_if_idle(state, own, phase, looks)
+            if idle > (_most_looks(state, own) if preferred >= 0 else FEW_LOOKS):
+                _sleep(state, own, phase)
+                looks = idle = 0
         elif looks > LOOKS_BEFORE_YIELD:
             leave_core()
     return 0
@@ -240,7 +244,9 @@ def _begin_call(state, n_workers, function, memory, steal_after):
     state[CALL_FUNCTION], state[CALL_MEMORY] = function, memory
     state[ARRIVED] = state[FAILED] = state[DONE] = 0
     for worker_id in range(n_workers):
-        store(state, FIBERS + worker_id * FIBER + STATUS, phase)
+        fiber = FIBERS + worker_id * FIBER
+        store(state, fiber + OWNER, worker_id)
+        store(state, fiber + STATUS, phase)
     _begin_phase(state, n_workers)
 
 
@@ -278,14 +284,17 @@ def _stay_away_if_lost(state, own):
 
 
 @device
-def _sleep_if_idle(state, own, phase, looks):
-    """Sleep until the next phase after enough looks; return the number of looks since then."""
-    if looks <= (LOOKS_BEFORE_SLEEP if state[own + PAUSE] == SHORTEST else FEW_LOOKS):
-        return looks
+def _most_looks(state, own):
+    """Looks after which a helper sleeps."""
+    return LOOKS_BEFORE_SLEEP if state[own + PAUSE] == SHORTEST else FEW_LOOKS
+
+
+@device
+def _sleep(state, own, phase):
+    """Sleep until a phase begins in which helpers are missing."""
     fetch_add(state, SLEEPING, 1)
     futex(state, PHASE, FUTEX_WAIT, phase & LOWER_HALF, 0)
     fetch_add(state, SLEEPING, -1)
     _begin_to_look(state, own)
     if state[own + SINCE] - state[own + CAME_BACK] >= 2 * state[own + PAUSE]:
         state[own + PAUSE] = SHORTEST
-    return 0
