@@ -30,6 +30,7 @@ COMMANDS = {
     "cycles pairs.csv --length 3 -o c.csv": {"pydantic"},
     "forest names.csv -o f.csv": {*COMPILER, "pydantic"},
     "forest roads.csv -o f.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
+    "strong pairs.csv -o s.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
     "partition pairs.csv 1 -o p.csv": {"meshio", "pydantic"},
     "convert pairs.csv pairs.graph": {*COMPILER, "pydantic"},
     "convert pairs.csv pairs.parquet": {"pydantic"},
