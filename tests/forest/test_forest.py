@@ -106,8 +106,8 @@ def test_few_edges(shape, maximum, dtype, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(kruskal, "FEW_STEPS", 1 << 20)
             patch.setattr(kruskal, "cpu_compiler_is_loaded", lambda: False)
-            at_once = kruskal.kruskal(form.n_vertices, entries)
-        assert [one.tolist() for one in at_once] == [one.tolist() for one in by_loops]
+            by_interpreter = kruskal.kruskal(form.n_vertices, entries)
+        assert [one.tolist() for one in by_interpreter] == [one.tolist() for one in by_loops]
 
 
 @simulator
