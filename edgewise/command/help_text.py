@@ -33,7 +33,7 @@ class _Help:
 
     def format_options(self, ctx, formatter):
         """Show the arguments and the options under their headings, and then the subcommands."""
-        sections = {"Arguments": [], "Options": []}
+        sections: dict[str, list] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
             heading = getattr(parameter, "rich_help_panel", None) or kind
