@@ -32,6 +32,8 @@ def main():
     expect_signals()
     for descriptor in range(3):
         _open_if_closed(descriptor)
+    # NumPy starts threads for products of matrices, which commands have none of; they would spin at first.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # until all is imported: little of it is garbage, and the search takes a tenth of the start
     from edgewise.command import main as run_and_leave
 

@@ -168,6 +168,7 @@ def _command(arguments):
         epilog=help_text.ending(EXAMPLES, "index.md"),
         context_settings=help_text.CONTEXT,
         suggest_commands=False,
+        rich_markup_mode=None,  # the import of rich takes longer than all other work of a help
         pretty_exceptions_enable=False,
     )
     app.callback()(overview)
@@ -182,7 +183,7 @@ def _command(arguments):
                 how = {"help": summary, "epilog": help_text.ending(function.examples, function.documentation)}
                 app.command(name, cls=help_text.Command, **how)(function)
         else:
-            app.command(name, help=summary)(lambda: None)
+            app.command(name, cls=help_text.Command, help=summary)(lambda: None)
     return typer.main.get_command(app)
 
 

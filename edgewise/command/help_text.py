@@ -8,7 +8,9 @@ import edgewise
 from edgewise.command.values import without_checks
 
 #: Settings of the whole command line: they hold for subcommands too.
-CONTEXT = {"help_option_names": ["-h", "--help"]}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 1000}
+#: A hyphen at which no line ends, so that names of methods and options stay whole.
+UNBROKEN = "\N{NON-BREAKING HYPHEN}"
 
 
 class _Help:
@@ -25,12 +27,33 @@ class _Help:
             without_checks(parameter, self.callback)
         return parameters
 
-    def format_help(self, ctx, formatter):
-        """Show the help, and then the epilog, whose lines rich would join and wrap."""
-        epilog, self.epilog = self.epilog, None
-        super().format_help(ctx, formatter)
-        formatter.write(epilog or "")
-        self.epilog = epilog
+    def get_short_help_str(self, limit=0):
+        """Return the first sentence of the help, whole."""
+        return super().get_short_help_str(max(limit, len(self.help or "")))
+
+    def format_options(self, ctx, formatter):
+        """Show the arguments and the options under their headings, and then the subcommands."""
+        sections: dict[str, list] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            heading = getattr(parameter, "rich_help_panel", None) or kind
+            if record := parameter.get_help_record(ctx):  # none of an option that is hidden
+                names, text = record
+                sections.setdefault(heading, []).append((names, text.replace("-", UNBROKEN)))
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+        if hasattr(self, "format_commands"):
+            self.format_commands(ctx, formatter)
+
+    def get_help(self, ctx):
+        """Return the help with plain hyphens."""
+        return super().get_help(ctx).replace(UNBROKEN, "-")
+
+    def format_epilog(self, ctx, formatter):
+        """Show the epilog, whose lines would be joined and wrapped otherwise."""
+        formatter.write(f"\n{self.epilog or ''}")
 
 
 class Command(_Help, TyperCommand):
@@ -51,8 +74,8 @@ def ending(examples, page):
     page : str
         Page of the documentation, such as ``"components.md"``.
     """
-    lines = "".join(f"   {line}\n" for line in examples)
-    return f" Examples:\n{lines}\n Documentation: {documentation() / page}\n"
+    lines = "".join(f"  {line}\n" for line in examples)
+    return f"Examples:\n{lines}\nDocumentation: {documentation() / page}\n"
 
 
 def documentation():

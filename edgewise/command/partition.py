@@ -88,8 +88,8 @@ def partition(
     """Read a graph, divide its vertices into parts of nearly equal weight, and report the cut."""
     of_mesh.check(reading)
     run = run._replace(json=run.json or str(report_form) == "json")
-    unconverted = goals.output is not None and goals.to is None and is_mesh_file(goals.output)
-    plain = goals.output is not None and (is_plain(goals.output) or (of_mesh.mesh and unconverted))
+    plain = goals.output is not None and is_plain(goals.output)
+    plain |= of_mesh.mesh and goals.output is not None and goals.to is None and is_mesh_file(goals.output)
     job = Job([graph], goals, run, shown=False, plain=plain)
     with job.steps() as stage:
         if of_mesh.mesh:

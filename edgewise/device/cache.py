@@ -24,7 +24,6 @@ import shutil
 import sys
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
 
@@ -89,6 +88,8 @@ def _is_safe(file, path):
 @cache
 def digest() -> str:
     """Name of the folder of kernels: of the package's sources, of Python and of the compiler."""
+    from importlib.metadata import version  # takes a tenth of the time of a small command
+
     package = os.fspath(shipped.PACKAGE)
     python = sys.implementation.cache_tag, getattr(sys, "abiflags", "")
     versions = *python, *map(version, ("numba", "llvmlite"))

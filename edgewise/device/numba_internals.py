@@ -15,7 +15,7 @@ run workers as fibers       calling convention, option ``_nrt``,   workers are P
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
                             rebuilding of compiled functions       holds a lock of the folder
-load them quickly           ``rtsys.initialize``                   the context is refreshed
+load them quickly           addresses of run-time functions        the context is refreshed
 pointer types               typed pointers of llvmlite             opaque pointers
 PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
 compile at once             the module's ``ensure_blas``           SciPy's linear algebra is imported
@@ -37,6 +37,7 @@ from typing import Any
 
 import numba
 from llvmlite import ir
+from llvmlite.binding import add_symbol
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.errors import LoweringError
@@ -275,8 +276,15 @@ def _writable(kind):
 
 (_CompileResult,) = private("numba.core.compiler", "CompileResult")
 (_dumps,) = private("numba.core.serialize", "dumps")
-(_runtime,) = private("numba.core.runtime", "rtsys")
+(_run_time,) = private("numba.core.runtime._nrt_python", "c_helpers")
 HAS_CACHE = _dumps is not None and hasattr(_CompileResult, "_reduce") and hasattr(_CompileResult, "_rebuild")
+
+
+@memoize
+def _name_run_time():
+    """Let LLVM find Numba's run-time functions: those in C, beside which a kernel has all that it calls."""
+    for name, address in _run_time.items():
+        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 class KernelCache:
@@ -295,14 +303,15 @@ class KernelCache:
         """Return the compiled function for a signature, or ``None``.
 
         Numba refreshes its context first, which imports all that it can compile and takes a third of a
-        second.  A function that is compiled already needs only the names of Numba's run-time functions.
+        second, and compiles run-time functions.  A function that is compiled already needs only the names of
+        those in C.
         """
         found, data = None, self.read(repr(signature))
         if data is not None:
-            if _runtime is None:
+            if _run_time is None:
                 context.refresh()
             else:
-                _runtime.initialize(context)
+                _name_run_time()
             with suppress(Exception):
                 found = _CompileResult._rebuild(context, *pickle.loads(data))
         if found is None:

@@ -8,6 +8,8 @@ than ids, and then with strings for ids.  Blanks around a field are no part of i
 import io
 from contextlib import suppress
 
+import numpy as np
+
 from edgewise.errors import argument
 from edgewise.files.layout import fields_of, look
 from edgewise.files.quotes import Quotes, UnclosedQuote
@@ -236,7 +238,10 @@ def _inferred_schema(names, text, marks, like):
         options = csv.ConvertOptions(column_types=types, **how)
         return parse_block([text], (csv.ReadOptions(column_names=names), skipping, options))
 
-    inferred = parsed(None).schema
+    inferred, watch = parsed(None).schema, ZeroWatch(marks[0])
+    watch(np.frombuffer(text, np.uint8))
+    if not watch.found:  # so all integers are plain
+        return pa.schema([(field.name, known.get(field.name, field.type)) for field in inferred])
     strings = parsed(dict.fromkeys(names, pa.string()))
 
     def kind_of(field, column):

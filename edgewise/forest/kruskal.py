@@ -14,9 +14,12 @@ import numpy as np
 from edgewise.components.trees import compress
 from edgewise.device import compiled
 from edgewise.device.prefetch import prefetch
+from edgewise.device.regions import FEW_STEPS
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.forest.boruvka import STAGES
 from edgewise.forest.buckets import sorted_buckets
 from edgewise.forest.filter import draw_sample, first_phase, list_edges, new_lists, next_phase
+from edgewise.forest.order import words_of
 from edgewise.forest.trees import Trees, halve, make_roots
 from edgewise.ingest.edges import row_numbers
 
@@ -57,11 +60,26 @@ def join_in_order(positions, ends, trees, n_found):
     return n_found
 
 
+def _kruskal_of_few(sources, entries, trees):
+    """The same without loops to be compiled: few edges are sorted at once, and joined by the interpreter."""
+    positions, parent = np.argsort(words_of(entries.order), kind="stable"), trees.parent
+    if entries.both:
+        positions = positions[sources[positions] <= entries.targets[positions]]
+    parent[:] = np.arange(len(parent))
+    n_steps = len(parent) + len(positions)
+    n_found = join_in_order.with_steps(n_steps, positions, (sources, entries.targets), trees, 0)
+    while not np.array_equal(parent, above := parent[parent]):
+        parent[:] = above
+    return trees.hooked_by[:n_found], parent
+
+
 def kruskal(n_vertices, entries):
     """Kruskal's algorithm on the host; see :class:`~edgewise.forest.ForestMethod`."""
     kind, none = entries.targets.dtype, np.empty(0, np.int64)
     sources = row_numbers(entries.offsets, kind) if len(entries.offsets) else entries.sources
     trees = Trees(np.empty(n_vertices, kind), np.empty(n_vertices, np.int64), none, none, none)
+    if n_vertices + len(entries.targets) <= FEW_STEPS and not cpu_compiler_is_loaded():
+        return _kruskal_of_few(sources, entries, trees)
     make_roots(n_vertices, trees.parent, trees.hooked_by)
     lists = new_lists(n_vertices, entries, words_only=True)
     phase, n_phases = first_phase(n_vertices, entries, STAGES)

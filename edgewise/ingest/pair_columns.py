@@ -374,8 +374,9 @@ class Pairs(PairBatches):
             weights = batch.column(self.weight)
             self._widen(self.weights, batch.schema.field(self.weight))
             room = self.weights.extend(len(left))
-            try:
-                room[:] = numpy_array(weights.cast(pa.from_numpy_dtype(room.dtype)))
+            kind = pa.from_numpy_dtype(room.dtype)
+            try:  # a cast imports ``pyarrow.compute``, which takes as long as a small file
+                room[:] = numpy_array(weights if weights.type == kind else weights.cast(kind))
             except pa.ArrowInvalid as error:
                 problem = f"column {self.weight!r} holds {weights.type}, with a number that {room.dtype}"
                 raise GraphError(f"{problem} cannot hold; convert all weights to float64") from error

@@ -1,9 +1,11 @@
 """Numbering strings in order of first appearance, on all cores, in little memory.
 
 The loops are those of :mod:`~edgewise.ingest.string_table`.  Up to some hundred thousand strings are numbered
-by Arrow's dictionary on one core, because loading the loops takes longer, and compiling them two seconds.
+by Arrow's dictionary on one core, because loading the loops takes longer, and compiling them two seconds; a
+thousand by one of Python.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,8 @@ from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY
 from edgewise.timer import timer
 
+#: Strings up to which a dictionary of Python takes less time than the import of what Arrow's takes.
+FEW = 1 << 10
 #: Bytes of strings up to which Arrow numbers them, all batches together.
 ARROW_BYTES = 1 << 26
 #: Known strings up to which Arrow may hash all of them again for each batch.
@@ -155,10 +159,11 @@ class StringNumbers:
             write_numbers(rows, batch, self.slots, self.lookup.results, numbers[0], numbers[-1])
 
     def _add_some(self, columns, numbers):
-        """Number the strings of a batch by Arrow's dictionary, which knows nothing of batches before."""
+        """Number the strings of a batch by a dictionary, which knows nothing of batches before."""
         before, place = self.count, self.arena.used
         known = Strings(self.offsets.used_items(), self.arena.used_items())
-        found, (starts, text) = number_by_dictionary(known, columns)
+        are_few = before + sum(len(column.starts) for column in columns) <= FEW
+        found, (starts, text) = (number_few if are_few else number_by_dictionary)(known, columns)
         for column, values in zip(numbers, found):
             column[:] = values
         text = text[starts[0] : starts[-1]]
@@ -264,6 +269,30 @@ class StringNumbers:
         kind = kind if self.offsets.array.dtype == np.int32 else wide[kind]
         buffers = [None, pa.py_buffer(self.offsets.used_items()), pa.py_buffer(self.arena.used_items())]
         return pa.Array.from_buffers(kind, self.count, buffers)
+
+
+def number_few(known, columns):
+    """Number strings as :func:`number_by_dictionary` does, by a dictionary of Python.
+
+    >>> text = np.frombuffer(b"cab", np.uint8)
+    >>> known, column = Strings(np.array([0, 1, 2]), text), Strings(np.array([0, 1, 2, 3]), text)
+    >>> numbers, new = number_few(known, [column])
+    >>> numbers[0].tolist(), bytes(new.text[new.starts[0] : new.starts[-1]])
+    ([0, 1, 2], b'b')
+    """
+    number_of = {name: number for number, name in enumerate(_names_of(known))}
+    n_known, rows = len(number_of), zip(*map(_names_of, columns))
+    numbers = [[number_of.setdefault(name, len(number_of)) for name in row] for row in rows]
+    new = list(number_of)[n_known:]
+    starts = np.cumsum([0, *map(len, new)])
+    return np.array(numbers, np.int32).T, Strings(starts, np.frombuffer(b"".join(new), np.uint8))
+
+
+def _names_of(strings: Strings):
+    """The strings as objects of Python."""
+    starts = strings.starts.tolist()
+    text = strings.text[starts[0] : starts[-1]].tobytes()
+    return [text[start - starts[0] : stop - starts[0]] for start, stop in pairwise(starts)]
 
 
 def number_by_dictionary(known, columns):

@@ -137,4 +137,5 @@ def _search(rows, low, labels, roots):
     n, kind = len(labels), labels.dtype
     path, ranks, waiting = (np.empty(n, kind) for _ in range(3))
     state = DepthFirst(low, path, ranks, np.empty(n, np.int64), waiting)
-    return waiting, search(rows, state, np.iinfo(kind).max, labels, roots)
+    n_steps, finished = n + len(rows.neighbours), np.iinfo(kind).max
+    return waiting, search.with_steps(n_steps, rows, state, finished, labels, roots)

@@ -42,7 +42,7 @@ def page_of(words, capsys):
 
 
 def examples_of(text):
-    return [line.strip() for line in text.splitlines() if line.startswith("   edgewise ")]
+    return [line.strip() for line in text.splitlines() if line.startswith("  edgewise ")]
 
 
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
@@ -53,10 +53,10 @@ def test_pages(words, capsys, monkeypatch):
     assert capsys.readouterr().out == text
     assert "<bool>" not in text and "BOOLEAN" not in text
     assert max(map(len, text.splitlines()[:-1])) <= 80
-    first, *_, last = text[text.index(" Examples:") :].splitlines()
-    assert examples_of(text) and first == " Examples:"
-    assert last.startswith(" Documentation: ")
-    assert Path(last.removeprefix(" Documentation: ")).is_file()
+    first, *_, last = text[text.index("Examples:") :].splitlines()
+    assert examples_of(text) and first == "Examples:"
+    assert last.startswith("Documentation: ")
+    assert Path(last.removeprefix("Documentation: ")).is_file()
 
 
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +13,14 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 
 CODE = "import sys; from edgewise.command import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
 #: What takes a tenth of a second or more to import, or nearly so.
-HEAVY = {"cupy", "llvmlite", "numba", "pandas", "pydantic", "rich", "scipy"}
+HEAVY = {"cupy", "llvmlite", "meshio", "numba", "pandas", "pyarrow.compute", "pydantic", "rich", "scipy"}
 #: Pages that kernels for a GPU are launched from.
 PAGES = "components", "cycles", "generators", "paths.apsp", "paths.bfs", "paths.measures", "paths.sssp"
 COMPILER = {"numba", "llvmlite", "scipy"}
 COMMANDS = {
     "components pairs.csv -o c.csv": {*COMPILER, "pydantic"},
     "components pairs.csv --method rem-sequential --min-size 2 --top 3": {*COMPILER, "pydantic"},
+    "components names.csv --source from --target to -o c.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
     "components names.csv --source from --target to --score km --threshold 1.5 -o c.csv": {*COMPILER},
     "components names.csv --source from --target to --where km>1 -o c.csv": {*COMPILER},
     "components names.csv --source from --target to --where from<>'a' -o c.csv": {*COMPILER},
@@ -26,6 +28,10 @@ COMMANDS = {
     "paths names.csv --source a --weight km -o d.csv": {*COMPILER, "pydantic"},
     "paths pairs.csv --bfs --source 1 --parents -o d.csv": {"pydantic"},
     "cycles pairs.csv --length 3 -o c.csv": {"pydantic"},
+    "forest names.csv -o f.csv": {*COMPILER, "pydantic"},
+    "forest roads.csv -o f.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
+    "strong pairs.csv -o s.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
+    "partition pairs.csv 1 -o p.csv": {"meshio", "pydantic"},
     "convert pairs.csv pairs.graph": {*COMPILER, "pydantic"},
     "convert pairs.csv pairs.parquet": {"pydantic"},
 }
@@ -34,6 +40,7 @@ COMMANDS = {
 def imported_by(words, folder):
     """Heavy modules that a command imports, whose input is a file of three pairs."""
     (folder / "pairs.csv").write_text("a,b\n1,2\n2,3\n3,1\n")
+    (folder / "roads.csv").write_text("from,to,km\n1,2,5\n2,3,4\n3,1,3\n")
     (folder / "names.csv").write_text("from,to,km\na,b,1\nb,c,2\nc,a,4\n")
     done = subprocess.run(
         [sys.executable, "-c", CODE, *words.split()],
@@ -51,6 +58,17 @@ def imported_by(words, folder):
 def test_commands_import_little(words, tmp_path):
     """PyArrow imports pandas for some calls, and typer pydantic for most values, unless that is avoided."""
     assert not imported_by(words, tmp_path) & (COMMANDS[words] | {"cupy", "pandas", "rich"})
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted by Linux")
+def test_numpy_starts_no_threads(monkeypatch):
+    """Threads for products of matrices take as much processor time as the rest of a small command."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    script = """import os, edgewise.command, edgewise.__main__
+def count(arguments): import numpy; print(len(os.listdir("/proc/self/task")))
+edgewise.command.main = count; edgewise.__main__.main()"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
 
 
 def test_kernels_are_defined_without_a_compiler():

@@ -92,7 +92,7 @@ def test_mistakes_are_still_found_by_typer(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_the_help_imports_what_shows_it():
+def test_the_help_imports_little():
     script = "import sys; from edgewise import command; command.run(['cores', '-h']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "--verify" in done.stdout and "rich" in done.stdout.split()
+    assert "--verify" in done.stdout and not {"rich", "pydantic"} & set(done.stdout.split())

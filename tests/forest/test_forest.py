@@ -19,7 +19,7 @@ from edgewise.forest.order import words_of
 from edgewise.forest.trees import Trees
 from tests.zoo import ZOO
 
-boruvka = import_module("edgewise.forest.boruvka")
+boruvka, kruskal = (import_module(f"edgewise.forest.{name}") for name in ("boruvka", "kruskal"))
 
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = [name for name, method in METHODS.items() if DEVICE.partition(":")[0] in method.devices]
@@ -27,6 +27,14 @@ TYPES = ["int32", "int64", "float32", "float64"]
 pytestmark = [pytest.mark.interpreter]
 simulator = pytest.mark.simulator
 SHAPES = ("repeated edges", "two cliques", "self-loops", "grid") if SIMULATED else tuple(ZOO)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_edges_take_loops():
+    """Few edges are not left to the interpreter, whether Numba is imported or not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kruskal, "FEW_STEPS", -1)
+        yield
 
 
 def oracle(graph, maximum=False):
@@ -84,6 +92,22 @@ def check(graph, maximum=False):
 @pytest.mark.parametrize("maximum", [False, True])
 def test_zoo(shape, maximum):
     check(weighted(ZOO[shape]), maximum)
+
+
+@pytest.mark.parametrize("shape", tuple(ZOO))
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_few_edges(shape, maximum, dtype, monkeypatch):
+    """They are sorted at once where Numba is not imported yet."""
+    graph = weighted(ZOO[shape], dtype)
+    for form in (graph, as_rows(graph)):
+        entries = _entries(form, maximum)
+        by_loops = kruskal.kruskal(form.n_vertices, entries)
+        with monkeypatch.context() as patch:
+            patch.setattr(kruskal, "FEW_STEPS", 1 << 20)
+            patch.setattr(kruskal, "cpu_compiler_is_loaded", lambda: False)
+            by_interpreter = kruskal.kruskal(form.n_vertices, entries)
+        assert [one.tolist() for one in by_interpreter] == [one.tolist() for one in by_loops]
 
 
 @simulator
