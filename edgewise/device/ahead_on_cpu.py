@@ -1,0 +1,142 @@
+"""Compiling ahead for CPU cores: while a command compiles a kernel, other processes compile later ones.
+
+Numba compiles on one core, and in Python for the most part, so a process cannot use a second core for it.
+The first kernel that a command has to compile therefore starts processes for the other cores.  They compile
+the kernels that such a command usually needs (``usual_cpu_kernels.json``), from the last one backwards, while
+the command compiles those that it needs first; where they meet, the rest is there already.  The kernel that a
+process compiles is locked (:func:`~edgewise.device.cache.sole`): the command waits for such a kernel, the
+processes leave it out.  They end with the command, however that ends.
+
+A process takes more than a second to import the compiler, so none is started where too little would be left
+to do.
+"""
+
+import atexit
+import json
+import os
+import sys
+import time
+from contextlib import ExitStack, suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from edgewise import notices, unfinished
+from edgewise.device import cache, launch, threads
+from edgewise.device.ahead import kinds_of
+from edgewise.device.usable_cores import usable_cores
+from edgewise.garbage_collection import collection_paused
+
+#: Kernels with their argument types in the order of need, by the words of a command; made by
+#: ``bench/usual_cpu_kernels.py``.
+USUAL = Path(__file__).with_name("usual_cpu_kernels.json")
+#: Processes on a machine with many cores: the slowest kernel of a command takes a third of its time.
+PROCESSES = 3
+#: Kernels that are worth a process.
+LEAST = 5
+START = "import sys; sys.path[:] = {path}; from edgewise.device.ahead_on_cpu import compile_usual; "
+START += "compile_usual({number})"
+#: Seconds between two looks at what another process compiles.
+POLL_SECONDS = 0.005
+
+
+class _Busy(Exception):
+    """Another process compiles the kernel."""
+
+
+def start(words: list[str], name: str) -> None:
+    """Start the processes for a command, given by its words, that compiles the kernel ``name`` first."""
+    number, following = _run_of(words, name)
+    if number is None or not cache.keeps_of_all_processes():
+        return
+    cache.progress = partial(_progress, following, cache.count_kernels(), time.monotonic())
+    if following < LEAST or os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") in ("", "0"):
+        return
+    child = [sys.executable, "-c", START.format(path=sys.path, number=number)]
+    running, stack = [], ExitStack()
+    with suppress(OSError):  # too many processes, say
+        for _ in range(processes()):
+            running.append(stack.enter_context(unfinished.session(child, quiet=True)))
+    if running:
+        atexit.register(stack.close)
+        cache.wait_for_other = partial(_wait, running)
+
+
+def _wait(running, name):
+    """Wait for a kernel that another process compiles, unless none of those that were started runs still."""
+    if all(one.poll() is not None for one in running):
+        cache.wait_for_other = None
+    time.sleep(POLL_SECONDS)
+
+
+def _progress(total, before, began):
+    """How many kernels are there of those that a command needs, and when the others will be."""
+    done = max(0, cache.count_kernels() - before)
+    if done >= total:
+        return ""
+    left = f", {(time.monotonic() - began) / done * (total - done):.0f} s left" if done else ""
+    return f" ({done} of about {total} kernels are done{left})"
+
+
+def _run_of(words, name):
+    """Number of the first run whose words a command has, and of its kernels from ``name`` on, if any."""
+    for number, run in enumerate(runs()):
+        names = [kernel[0] for kernel in run["kernels"]]
+        if {*run["words"]} <= {*words} and name in names:
+            return number, len(names) - names.index(name)
+    return None, 0
+
+
+def runs() -> list[dict[str, Any]]:
+    """The usual runs of commands, each with its ``words`` and its ``kernels`` in the order of need."""
+    return json.loads(USUAL.read_text())
+
+
+def processes() -> int:
+    """How many processes compile ahead: on Linux one for each further core that the command may use."""
+    if not hasattr(os, "sched_getaffinity"):
+        return 0
+    return min(usable_cores() - 1, threads.count() - 1, PROCESSES)
+
+
+def compile_usual(number: int) -> None:
+    """Compile the kernels of a run, the last one first, in a process that :func:`start` has started."""
+    unfinished.end_with_caller()
+    notices.listener = lambda name: None
+    cache.wait_for_other = _leave
+    for name, kinds in reversed(runs()[number]["kernels"]):
+        with suppress(Exception), collection_paused():  # the command that needs it shows the error
+            dispatcher_named(name).compile(signature_of(kinds))
+
+
+def _leave(name):
+    raise _Busy(name)
+
+
+def dispatcher_named(name: str):
+    """Numba's dispatcher of a loop, region or compiled function, by its full name."""
+    page = name
+    while name not in threads.by_name:
+        page = page.rpartition(".")[0]
+        with suppress(ModuleNotFoundError):
+            import_module(page)
+    function = threads.by_name[name].cpu.function
+    return getattr(function, "dispatcher", function)
+
+
+def signature_of(kinds) -> tuple:
+    """Numba's types of arguments, which are written as the file has them."""
+    return tuple(map(launch.numba_type, kinds_of(kinds)))
+
+
+def written_as(signature) -> list:
+    """Numba's types of arguments as the file has them."""
+    return [_written(kind) for kind in signature]
+
+
+def _written(kind):
+    if hasattr(kind, "types"):  # a tuple
+        made = getattr(kind, "instance_class", tuple)
+        return [f"{made.__module__}:{made.__qualname__}", written_as(kind.types)]
+    return f"{kind.dtype.name}[]" if hasattr(kind, "dtype") else kind.name
