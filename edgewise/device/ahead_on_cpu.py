@@ -7,8 +7,8 @@ the command compiles those that it needs first; where they meet, the rest is the
 process compiles is locked (:func:`~edgewise.device.cache.sole`): the command waits for such a kernel, the
 processes leave it out.  They end with the command, however that ends.
 
-A process takes more than a second to import the compiler, so none is started where too little would be left
-to do.
+A process takes more than a second to import the compiler, so none is started where little is left to do, and
+none where kernels came with the package.
 """
 
 import atexit
@@ -34,7 +34,7 @@ USUAL = Path(__file__).with_name("usual_cpu_kernels.json")
 #: Processes on a machine with many cores: the slowest kernel of a command takes a third of its time.
 PROCESSES = 3
 #: Kernels that are worth a process.
-LEAST = 5
+LEAST = 7
 START = "import sys; sys.path[:] = {path}; from edgewise.device.ahead_on_cpu import compile_usual; "
 START += "compile_usual({number})"
 #: Seconds between two looks at what another process compiles.
@@ -47,11 +47,13 @@ class _Busy(Exception):
 
 def start(words: list[str], name: str) -> None:
     """Start the processes for a command, given by its words, that compiles the kernel ``name`` first."""
-    number, following = _run_of(words, name)
-    if number is None or not cache.keeps_of_all_processes():
+    number, needed = _run_of(words, name)
+    if number is None or cache.shipped_folder() is not None or not cache.keeps_of_all_processes():
         return
-    cache.progress = partial(_progress, following, cache.count_kernels(), time.monotonic())
-    if following < LEAST or os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") in ("", "0"):
+    there = cache.names_of_kernels()
+    missing = [one for one in needed if one not in there]
+    cache.progress = partial(_progress, len(missing), len(there), time.monotonic())
+    if len(missing) < LEAST or os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") in ("", "0"):
         return
     child = [sys.executable, "-c", START.format(path=sys.path, number=number)]
     running, stack = [], ExitStack()
@@ -72,7 +74,7 @@ def _wait(running, name):
 
 def _progress(total, before, began):
     """How many kernels are there of those that a command needs, and when the others will be."""
-    done = max(0, cache.count_kernels() - before)
+    done = max(0, len(cache.names_of_kernels()) - before)
     if done >= total:
         return ""
     left = f", {(time.monotonic() - began) / done * (total - done):.0f} s left" if done else ""
@@ -80,12 +82,12 @@ def _progress(total, before, began):
 
 
 def _run_of(words, name):
-    """Number of the first run whose words a command has, and of its kernels from ``name`` on, if any."""
+    """Number of the first run whose words a command has, and the names of its kernels from ``name`` on."""
     for number, run in enumerate(runs()):
         names = [kernel[0] for kernel in run["kernels"]]
         if {*run["words"]} <= {*words} and name in names:
-            return number, len(names) - names.index(name)
-    return None, 0
+            return number, names[names.index(name) :]
+    return None, []
 
 
 def runs() -> list[dict[str, Any]]:
@@ -107,27 +109,22 @@ def compile_usual(number: int) -> None:
     cache.wait_for_other = _leave
     for name, kinds in reversed(runs()[number]["kernels"]):
         with suppress(Exception), collection_paused():  # the command that needs it shows the error
-            dispatcher_named(name).compile(signature_of(kinds))
+            function = function_named(name).cpu.function
+            getattr(function, "dispatcher", function).compile(tuple(map(launch.numba_type, kinds_of(kinds))))
 
 
 def _leave(name):
     raise _Busy(name)
 
 
-def dispatcher_named(name: str):
-    """Numba's dispatcher of a loop, region or compiled function, by its full name."""
+def function_named(name: str):
+    """A loop, region or compiled function, by its full name, which begins with that of its page."""
     page = name
     while name not in threads.by_name:
         page = page.rpartition(".")[0]
         with suppress(ModuleNotFoundError):
             import_module(page)
-    function = threads.by_name[name].cpu.function
-    return getattr(function, "dispatcher", function)
-
-
-def signature_of(kinds) -> tuple:
-    """Numba's types of arguments, which are written as the file has them."""
-    return tuple(map(launch.numba_type, kinds_of(kinds)))
+    return threads.by_name[name]
 
 
 def written_as(signature) -> list:

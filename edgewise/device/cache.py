@@ -148,12 +148,13 @@ def keeps_of_all_processes() -> bool:
     return folder() is not None and not INTERPRETED and cpu_compiler().HAS_CACHE
 
 
-def count_kernels() -> int:
-    """How many kernels for CPU cores the user's folder has."""
+def names_of_kernels() -> list[str]:
+    """Full names of the kernels for CPU cores that the user's folder has, one for each file."""
     path = folder()
     with suppress(OSError):  # another process may remove it
-        return 0 if path is None else sum(name.endswith(".nbc") for name in os.listdir(path))
-    return 0
+        files = [] if path is None else os.listdir(path)
+        return [file.rpartition("-")[0] for file in files if file.endswith(".nbc")]
+    return []
 
 
 def package_level() -> str | None:
