@@ -50,10 +50,11 @@ def start(words: list[str], name: str) -> None:
     number, needed = _run_of(words, name)
     if number is None or cache.shipped_folder() is not None or not cache.keeps_of_all_processes():
         return
+    chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
     there = cache.names_of_kernels()
     missing = [one for one in needed if one not in there]
     cache.progress = partial(_progress, len(missing), len(there), time.monotonic())
-    if len(missing) < LEAST or os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") in ("", "0"):
+    if len(missing) < LEAST or not chosen or not os.access(cache.folder(), os.W_OK):
         return
     child = [sys.executable, "-c", START.format(path=sys.path, number=number)]
     running, stack = [], ExitStack()
