@@ -130,13 +130,13 @@ def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
 def test_commands_on_the_cpu_compile_ahead_from_the_first_kernel_on(monkeypatch):
     started = []
     monkeypatch.setattr(ahead, "start", None)
-    monkeypatch.setattr(ahead_on_cpu, "start", lambda words, name: started.append((words, name)))
+    monkeypatch.setattr(ahead_on_cpu, "start", lambda *given: started.append(given))
     monkeypatch.setattr(command.keyboard, "watch", lambda: None)
     monkeypatch.setattr(command.notices, "first_kernel", None)
     command._begin(on_gpu=False, arguments=["paths", "roads.gr"])
     assert not started
-    command.notices.first_kernel("edgewise.some")
-    assert started == [(["paths", "roads.gr"], "edgewise.some")]
+    command.notices.first_kernel("edgewise.some", "(int64,)")
+    assert started == [(["paths", "roads.gr"], "edgewise.some", "(int64,)")]
 
 
 @pytest.mark.parametrize("name", command.PAGES)

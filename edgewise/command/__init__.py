@@ -126,11 +126,11 @@ def _begin(on_gpu, arguments):
     keyboard.watch()
 
 
-def _compile_ahead(arguments, name):
+def _compile_ahead(arguments, *kernel):
     """Compile ahead for CPU cores, beginning with a kernel that the command needs now."""
     from edgewise.device import ahead_on_cpu
 
-    ahead_on_cpu.start(arguments, name)
+    ahead_on_cpu.start(arguments, *kernel)
 
 
 def run(arguments, begin=lambda: None) -> int:

@@ -34,7 +34,7 @@ USUAL = Path(__file__).with_name("usual_cpu_kernels.json")
 #: Processes on a machine with many cores: the slowest kernel of a command takes a third of its time.
 PROCESSES = 3
 #: Kernels that are worth a process.
-LEAST = 7
+LEAST = 6
 START = "import sys; sys.path[:] = {path}; from edgewise.device.ahead_on_cpu import compile_usual; "
 START += "compile_usual({number})"
 #: Seconds between two looks at what another process compiles.
@@ -45,9 +45,9 @@ class _Busy(Exception):
     """Another process compiles the kernel."""
 
 
-def start(words: list[str], name: str) -> None:
-    """Start the processes for a command, given by its words, that compiles the kernel ``name`` first."""
-    number, needed = _run_of(words, name)
+def start(words: list[str], name: str, signature: str) -> None:
+    """Start the processes for a command, given by its words, and by the kernel that it compiles first."""
+    number, needed = _run_of(words, name, signature)
     if number is None or cache.shipped_folder() is not None or not cache.keeps_of_all_processes():
         return
     chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
@@ -79,15 +79,16 @@ def _progress(total, before, began):
     if done >= total:
         return ""
     left = f", {(time.monotonic() - began) / done * (total - done):.0f} s left" if done else ""
-    return f" ({done} of about {total} kernels are done{left})"
+    return f" ({done} of about {total} kernels{left})"
 
 
-def _run_of(words, name):
-    """Number of the first run whose words a command has, and the names of its kernels from ``name`` on."""
+def _run_of(words, name, signature):
+    """Number of the first run with a kernel whose words a command has; names of its kernels from that on."""
     for number, run in enumerate(runs()):
-        names = [kernel[0] for kernel in run["kernels"]]
-        if {*run["words"]} <= {*words} and name in names:
-            return number, names[names.index(name) :]
+        if {*run["words"]} <= {*words}:
+            for position, (one, kinds) in enumerate(run["kernels"]):
+                if one == name and repr(types_of(kinds)) == signature:
+                    return number, [kernel[0] for kernel in run["kernels"][position:]]
     return None, []
 
 
@@ -111,7 +112,7 @@ def compile_usual(number: int) -> None:
     for name, kinds in reversed(runs()[number]["kernels"]):
         with suppress(Exception), collection_paused():  # the command that needs it shows the error
             function = function_named(name).cpu.function
-            getattr(function, "dispatcher", function).compile(tuple(map(launch.numba_type, kinds_of(kinds))))
+            getattr(function, "dispatcher", function).compile(types_of(kinds))
 
 
 def _leave(name):
@@ -126,6 +127,11 @@ def function_named(name: str):
         with suppress(ModuleNotFoundError):
             import_module(page)
     return threads.by_name[name]
+
+
+def types_of(kinds) -> tuple:
+    """Numba's types of arguments, from how they are written in the file."""
+    return tuple(map(launch.numba_type, kinds_of(kinds)))
 
 
 def written_as(signature) -> list:

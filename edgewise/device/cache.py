@@ -214,7 +214,7 @@ def _read_kernel(name, signature):
     if data is None:
         begin, notices.first_kernel = notices.first_kernel, None
         if begin is not None:
-            begin(name)
+            begin(name, signature)
         announce(name)
         data = _compiled_by_other(name, signature)
         if data is not None:

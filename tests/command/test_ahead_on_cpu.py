@@ -37,6 +37,6 @@ def folder(listing, tmp_path_factory):
 @pytest.mark.parametrize("words", COMMANDS)
 def test_commands_need_usual_kernels(words, listing, folder):
     needed = listing.kernels_of(words.split(), folder)
-    number, _ = ahead_on_cpu._run_of(words.split(), needed[0][0])
+    number, _ = ahead_on_cpu._run_of(words.split(), needed[0][0], repr(ahead_on_cpu.types_of(needed[0][1])))
     usual = ahead_on_cpu.runs()[number]["kernels"]
     assert [kernel for kernel in needed if kernel not in usual] == []

@@ -20,6 +20,8 @@ from tests.processes import ended
 
 RUNS = ahead_on_cpu.runs()
 KERNELS = {kernel[0]: kernel[1] for run in RUNS for kernel in run["kernels"]}
+#: The first kernel of each run.
+FIRST = [(run["kernels"][0][0], repr(ahead_on_cpu.types_of(run["kernels"][0][1]))) for run in RUNS]
 compiling = pytest.mark.skipif(
     INTERPRETED or SIMULATED or not HAS_CACHE, reason="it is the compiler that keeps kernels"
 )
@@ -33,7 +35,8 @@ keyboard.watch()
 ahead_on_cpu.processes = lambda: 2
 ahead_on_cpu.START = "import sys; sys.path[:] = {path}; from edgewise import unfinished; "
 ahead_on_cpu.START += "unfinished.end_with_caller(); import time; time.sleep(60 + {number})"
-ahead_on_cpu.start(["partition"], ahead_on_cpu.runs()[0]["kernels"][0][0])
+name, kinds = ahead_on_cpu.runs()[0]["kernels"][0]
+ahead_on_cpu.start(["partition"], name, repr(ahead_on_cpu.types_of(kinds)))
 print(*[one.pid for one in unfinished._leaders], flush=True)
 time.sleep(float(sys.argv[1]))
 keyboard.leave(0)
@@ -61,13 +64,11 @@ def test_the_list_names_functions_and_their_types(name):
 @pytest.mark.interpreter
 def test_a_run_is_found_by_its_words_and_its_first_kernel():
     for number, run in enumerate(RUNS):
-        names = [kernel[0] for kernel in run["kernels"]]
-        found, following = ahead_on_cpu._run_of([*run["words"], "a.csv"], names[-1])
-        assert {*RUNS[found]["words"]} <= {*run["words"]} and found <= number
-        assert following == names[-1:]
-    first = RUNS[0]["kernels"][0][0]
-    assert ahead_on_cpu._run_of(["partition", "a.csv", "8"], first)[0] == 0
-    assert ahead_on_cpu._run_of(["convert"], first) == ahead_on_cpu._run_of(["partition"], "a") == (None, [])
+        found, needed = ahead_on_cpu._run_of(["a.csv", *run["words"]], *FIRST[number])
+        assert (found, needed) == (number, [kernel[0] for kernel in run["kernels"]])
+    name, signature = FIRST[0]
+    for words, *kernel in (["convert"], name, signature), (["partition"], name, "(int64,)"):
+        assert ahead_on_cpu._run_of(words, *kernel) == (None, [])
 
 
 @pytest.fixture
@@ -97,14 +98,15 @@ def started(folder, monkeypatch):
 @pytest.mark.interpreter
 def test_a_command_starts_them_where_much_is_left_to_do(started, monkeypatch):
     kernels = RUNS[0]["kernels"]
-    ahead_on_cpu.start(["partition", "--quiet"], kernels[-1][0])
+    last = kernels[-1][0], repr(ahead_on_cpu.types_of(kernels[-1][1]))
+    ahead_on_cpu.start(["partition", "--quiet"], *last)
     assert not started and cache.wait_for_other is None
-    assert cache.progress() == " (0 of about 1 kernels are done)"
+    assert cache.progress() == " (0 of about 1 kernels)"
     monkeypatch.setattr(cache, "names_of_kernels", lambda: [name for name, _ in kernels[2:]])
-    ahead_on_cpu.start(["partition", "--quiet"], kernels[0][0])
+    ahead_on_cpu.start(["partition", "--quiet"], *FIRST[0])
     assert not started  # nearly all are there, for other types
     monkeypatch.setattr(cache, "names_of_kernels", list)
-    ahead_on_cpu.start(["partition", "--quiet"], kernels[0][0])
+    ahead_on_cpu.start(["partition", "--quiet"], *FIRST[0])
     assert len(started) == 3 and all("compile_usual(0)" in words for words in started)
     cache.wait_for_other("some")  # they have ended
     assert cache.wait_for_other is None
@@ -113,7 +115,7 @@ def test_a_command_starts_them_where_much_is_left_to_do(started, monkeypatch):
 @pytest.mark.interpreter
 def test_it_can_be_switched_off(started, monkeypatch):
     monkeypatch.setenv("EDGEWISE_COMPILE_AHEAD", "0")
-    ahead_on_cpu.start(["partition"], RUNS[0]["kernels"][0][0])
+    ahead_on_cpu.start(["partition"], *FIRST[0])
     assert not started
     assert cache.progress is not None
 
@@ -121,11 +123,11 @@ def test_it_can_be_switched_off(started, monkeypatch):
 @pytest.mark.interpreter
 def test_nothing_is_started_where_nothing_is_kept(started, monkeypatch):
     monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: False)
-    ahead_on_cpu.start(["partition"], RUNS[0]["kernels"][0][0])
+    ahead_on_cpu.start(["partition"], *FIRST[0])
     assert not started and cache.progress is None
     monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: True)
     monkeypatch.setattr(cache, "shipped_folder", lambda: Path())
-    ahead_on_cpu.start(["partition"], RUNS[0]["kernels"][0][0])
+    ahead_on_cpu.start(["partition"], *FIRST[0])
     assert not started and cache.progress is None
 
 
@@ -152,7 +154,7 @@ def test_the_count_of_kernels_is_shown(folder, monkeypatch):
     cache.announce_end()
     (folder / "3.nbc").touch()
     cache.announce("edgewise.page.last")
-    first, second = " (0 of about 4 kernels are done)", " (3 of about 4 kernels are done, 2 s left)"
+    first, second = " (0 of about 4 kernels)", " (3 of about 4 kernels, 2 s left)"
     assert said == [f"some{first}", f"other{second}", "", "last"]
 
 
@@ -204,7 +206,7 @@ def test_what_a_process_compiles_is_what_the_command_loads(tmp_path):
     script = (
         "import sys; from edgewise import unfinished; unfinished.end_with_caller = lambda: None;"
         "from edgewise.device import ahead_on_cpu; runs = ahead_on_cpu.runs();"
-        "number, _ = ahead_on_cpu._run_of(['components'], 'edgewise.files.text_ids.examine_all');"
+        "number = next(number for number, run in enumerate(runs) if run['words'] == ['components']);"
         "ahead_on_cpu.runs = lambda: {number: {'kernels': runs[number]['kernels'][-2:]}};"
         "ahead_on_cpu.compile_usual(number); print(*[name for name, _ in runs[number]['kernels'][-2:]])"
     )
