@@ -54,7 +54,7 @@ def start(words: list[str], name: str, signature: str) -> None:
     there = cache.names_of_kernels()
     missing = [one for one in needed if one not in there]
     cache.progress = partial(_progress, len(missing), len(there), time.monotonic())
-    if len(missing) < LEAST or not chosen or not os.access(cache.folder(), os.W_OK):
+    if len(missing) < LEAST or not chosen or not os.access(cache.folder() or "", os.W_OK):
         return
     child = [sys.executable, "-c", START.format(path=sys.path, number=number)]
     running, stack = [], ExitStack()
