@@ -5,8 +5,9 @@
 
 Each command runs in a process of its own, all with one cache, which is empty at first (``--alone``: an empty
 one for each command).  A row holds the seconds of the first and of the second process, and the kernels that
-each compiled with their seconds.  The second process of a command must compile nothing.  What other processes
-compile ahead for a GPU is not listed; a command that needs one of these kernels waits for it.
+each compiled with their seconds.  The second process of a command must compile nothing.  On the CPU, other
+processes compile nothing ahead.  What they compile for a GPU is not listed; a command that needs one of these
+kernels waits for it.
 """
 
 import json
@@ -133,6 +134,8 @@ def run(command, cache, folder, state=ROOT):
     report = Path(folder) / "report.json"
     caches = ("EDGEWISE_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
     own = {name: f"{cache}/{name}" for name in caches} | {"PYTHONPATH": str(state)}
+    if "cuda" not in " ".join(command):
+        own["EDGEWISE_COMPILE_AHEAD"] = "0"
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the bytecode of an installed package is there
     spent = process([sys.executable, "-c", CHILD, report, json.dumps(command)], cwd=folder, **own)
     found = json.loads(report.read_text())

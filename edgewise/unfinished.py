@@ -101,14 +101,16 @@ def _temporary_path(suffix, parent=None):
 
 
 @contextmanager
-def session(words: list[str]) -> "Iterator[Popen]":
+def session(words: list[str], quiet: bool = False) -> "Iterator[Popen]":
     """Start a process in a session of its own, which is out of reach of the terminal, and end that session.
 
     The process has pipes for its standard input, which is closed if this process is killed, and its output.
+    What a ``quiet`` one writes to its standard error is lost.
     """
     import subprocess
 
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    pipes |= {"stderr": subprocess.DEVNULL} if quiet else {}
     apart = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0), "start_new_session": True}
     with _beginning:
         leader = subprocess.Popen(words, **pipes, **apart)  # type: ignore[call-overload]

@@ -130,7 +130,7 @@ def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], 
     from edgewise.device import cache, usable_cores
 
     options = sorted(options, key=[*KERNELS].index)
-    total, before = sum(KERNELS[option] for option in options), cache.count_kernels()
+    total, before = sum(KERNELS[option] for option in options), len(cache.names_of_kernels())
     count = min(usable_cores.usable_cores(), len(options))
     shares = [options[number::count] for number in range(count)]
     with temporary_folder() as folder, ExitStack() as stack:
@@ -144,7 +144,7 @@ def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], 
         ]
         while any(one.poll() is None for one in running):
             _check_status(running, shares)
-            found = cache.count_kernels() - before
+            found = len(cache.names_of_kernels()) - before
             if found > 0:
                 cache.announce()
             progress(max(0, min(found, total)), total)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from edgewise import command, driver
-from edgewise.device import ahead
+from edgewise.device import ahead, ahead_on_cpu
 
 pytestmark = pytest.mark.interpreter
 
@@ -119,11 +119,24 @@ def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
     monkeypatch.setattr(ahead, "start", lambda capability, command: started.append((capability, command)))
     monkeypatch.setattr(command.keyboard, "watch", lambda: None)
     monkeypatch.setattr(command.notices, "command", "paths")
-    command._begin(on_gpu=False)
+    monkeypatch.setattr(command.notices, "first_kernel", None)
     assert driver.start(1)
     wait()
-    command._begin(on_gpu=True)
+    command._begin(on_gpu=True, arguments=["paths"])
     assert started == [((9, 0), "paths")]
+    assert command.notices.first_kernel is None
+
+
+def test_commands_on_the_cpu_compile_ahead_from_the_first_kernel_on(monkeypatch):
+    started = []
+    monkeypatch.setattr(ahead, "start", None)
+    monkeypatch.setattr(ahead_on_cpu, "start", lambda *given: started.append(given))
+    monkeypatch.setattr(command.keyboard, "watch", lambda: None)
+    monkeypatch.setattr(command.notices, "first_kernel", None)
+    command._begin(on_gpu=False, arguments=["paths", "roads.gr"])
+    assert not started
+    command.notices.first_kernel("edgewise.some", "(int64,)")
+    assert started == [(["paths", "roads.gr"], "edgewise.some", "(int64,)")]
 
 
 @pytest.mark.parametrize("name", command.PAGES)

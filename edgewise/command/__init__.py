@@ -99,7 +99,7 @@ def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
     notices.command = _page(arguments)
     on_gpu = "--help" not in arguments and not _words_to_complete() and start_driver(arguments)
-    keyboard.leave(run(arguments, partial(_begin, on_gpu)))
+    keyboard.leave(run(arguments, partial(_begin, on_gpu, arguments)))
 
 
 def start_driver(arguments) -> bool:
@@ -113,15 +113,24 @@ def start_driver(arguments) -> bool:
     return number is not None and driver.start(number)
 
 
-def _begin(on_gpu):
+def _begin(on_gpu, arguments):
     """Compile ahead; collect garbage again, but not among what has been imported; watch the keyboard."""
     if on_gpu:
         from edgewise.device import ahead
 
         driver.when_found(partial(ahead.start, command=notices.command))
+    else:
+        notices.first_kernel = partial(_compile_ahead, arguments)
     gc.freeze()
     gc.enable()
     keyboard.watch()
+
+
+def _compile_ahead(arguments, *kernel):
+    """Compile ahead for CPU cores, beginning with a kernel that the command needs now."""
+    from edgewise.device import ahead_on_cpu
+
+    ahead_on_cpu.start(arguments, *kernel)
 
 
 def run(arguments, begin=lambda: None) -> int:

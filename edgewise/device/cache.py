@@ -22,7 +22,8 @@ import os
 import re
 import shutil
 import sys
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from uuid import uuid4
@@ -43,6 +44,13 @@ CHECKSUM_BYTES = 16
 FOLDER_MODE, FILE_MODE = 0o755, 0o644
 #: File with the checksums of files that Numba has written by itself.
 SUMS = "edgewise.sums"
+
+#: Is called with the name of a kernel while another process compiles it, where processes share the work.
+wait_for_other: Callable[[str], None] | None = None
+#: Says how many kernels a command compiles, where that is known.
+progress: Callable[[], str] | None = None
+#: Locks of the kernels that this process compiles, by the name of the file.
+_turns: dict[str, ExitStack] = {}
 
 _unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
 _unwarned = ["kernels there are not used; remove it, or set EDGEWISE_CACHE_DIR to a folder of your own"]
@@ -141,12 +149,13 @@ def keeps_of_all_processes() -> bool:
     return folder() is not None and not INTERPRETED and cpu_compiler().HAS_CACHE
 
 
-def count_kernels() -> int:
-    """How many kernels for CPU cores the user's folder has."""
+def names_of_kernels() -> list[str]:
+    """Full names of the kernels for CPU cores that the user's folder has, one for each file."""
     path = folder()
     with suppress(OSError):  # another process may remove it
-        return 0 if path is None else sum(name.endswith(".nbc") for name in os.listdir(path))
-    return 0
+        files = [] if path is None else os.listdir(path)
+        return [file.rpartition("-")[0] for file in files if file.endswith(".nbc")]
+    return []
 
 
 def package_level() -> str | None:
@@ -202,23 +211,64 @@ def _files_of(name, signature):
 
 
 def _read_kernel(name, signature):
-    for file in _files_of(name, signature):
-        data = _read(file)
+    data = _kept_kernel(name, signature)
+    if data is None:
+        begin, notices.first_kernel = notices.first_kernel, None
+        if begin is not None:
+            begin(name, signature)
+        announce(name)
+        data = _compiled_by_other(name, signature)
         if data is not None:
+            announce_end()
+    return data
+
+
+def _kept_kernel(name, signature):
+    return next((data for data in map(_read, _files_of(name, signature)) if data is not None), None)
+
+
+def _compiled_by_other(name, signature):
+    """A kernel that another process has compiled meanwhile; ``None`` once this process is to compile it."""
+    file = next(_files_of(name, signature))
+    while wait_for_other is not None:
+        is_mine = _take_turn(file)
+        data = _kept_kernel(name, signature)
+        if data is not None:
+            _end_turn(file)
+        if is_mine or data is not None:
             return data
-    announce(name)
+        wait_for_other(name)
     return None
 
 
+def _take_turn(file):
+    """Whether no other process compiles the kernel of a file, and none begins to until :func:`_end_turn`."""
+    if file not in _turns:  # where it is, its compilation has failed in this process before
+        stack = ExitStack()
+        if not stack.enter_context(sole(file, wait=False)):
+            stack.close()
+            return False
+        _turns[file] = stack
+    return True
+
+
+def _end_turn(file):
+    if file in _turns:
+        _turns.pop(file).close()
+
+
 def _write_kernel(name, signature, data):
-    _write(next(_files_of(name, signature)), data)
+    file = next(_files_of(name, signature))
+    _write(file, data)
+    _end_turn(file)
     announce_end()
 
 
 def announce(name: str = ""):
     """Say that a kernel is compiled: to the listener, or once in words, because it takes seconds."""
     if notices.listener is not None:
-        notices.listener(name.rpartition(".")[2])
+        count = progress() if name and progress is not None else ""
+        notices.listener(name.rpartition(".")[2] + count)
         return
     with suppress(IndexError):  # taken by the first of several threads
         words = _unsaid.pop()

@@ -339,7 +339,7 @@ def _compile(function, kinds, capability):
     from edgewise.device.numba_internals import compiling_for
 
     cuda = cuda_compiler()
-    signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
+    signature = (types.int64, types.Tuple([numba_type(kind) for kind in kinds]))
     with compiling_for(capability), collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
@@ -360,11 +360,12 @@ def _with_bounds(text, grid):
     return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
 
 
-def _numba_type(kind):
+def numba_type(kind):
+    """Numba's type of a kind (see :func:`kind_of`)."""
     from numba import from_dtype, types
 
     if isinstance(kind, tuple):
-        return types.BaseTuple.from_types([_numba_type(one) for one in kind[1]], kind[0])
+        return types.BaseTuple.from_types([numba_type(one) for one in kind[1]], kind[0])
     if kind.endswith("[]"):
         return types.Array(from_dtype(np.dtype(kind[:-2])), 1, "C")
     return getattr(types, kind)

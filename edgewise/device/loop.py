@@ -27,6 +27,7 @@ from edgewise.cached_property import cached_property
 from edgewise.device import arrays, launch, threads
 from edgewise.device.shares import next_chunk
 from edgewise.device.target import device, inlined
+from edgewise.device.threads import by_name
 
 #: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
 CHUNKS_PER_CORE = 4
@@ -76,6 +77,7 @@ class each:
         items = 1 if fetch is None else launch.ITEMS_PER_THREAD
         grid = launch.Grid(threads=threads, items_per_thread=items, min_blocks_per_sm=min_blocks_per_sm)
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
+        by_name[self.name] = self
 
     @classmethod
     def prefetch(cls, fetch, ascending=False):

@@ -36,6 +36,7 @@ from edgewise.device.target import (
     overload_on_cpu,
     overload_on_cuda,
 )
+from edgewise.device.threads import by_name
 from edgewise.errors import DeviceError
 
 #: Words of a barrier on a GPU.  The first counts the blocks that have arrived; the number of the phase is in
@@ -142,6 +143,7 @@ class parallel_region:
         threads = min(threads, launch.BLOCK) if SIMULATED else threads
         grid = launch.Grid(threads=threads, cooperative=True, **limits)
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
+        by_name[self.name] = self
 
     @classmethod
     def by(cls, **sizes):
@@ -222,11 +224,17 @@ class compiled:
         self.body = body
         update_wrapper(self, body)
         self.name = f"{body.__module__}.{body.__qualname__}"
+        by_name[self.name] = self
+
+    @cached_property
+    def cpu(self):
+        """The compiled function and its name; it is made when it is first called."""
+        return threads.compiled(self.body, self.name)
 
     @cached_property
     def function(self):
-        """The compiled function, which is made when it is first called."""
-        return threads.compiled(self.body, self.name).function
+        """The compiled function."""
+        return self.cpu.function
 
     def __call__(self, *arguments):
         return self.function(*arguments)

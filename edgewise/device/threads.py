@@ -27,6 +27,7 @@ from functools import cache as memoize
 from pathlib import Path
 from threading import RLock, Thread, local
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -44,6 +45,9 @@ __all__ += ["run_with_barriers", "use"]
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
 entry: Any = None
+
+#: Loops, regions and compiled functions by name; the :class:`Region` of each is its attribute ``cpu``.
+by_name: WeakValueDictionary = WeakValueDictionary()
 
 #: One call at a time.
 lock = RLock()
