@@ -476,9 +476,9 @@ def overview():
 @declared("scaling-ratios")
 def scaling_ratios():
     """The time of each call over that of GAP's program on 16 threads."""
-    rows, body = rows_of("scaling-cpu-32-h100", threads=16), []
+    rows, body = rows_of("two-states-quiet-cpu-32", threads=16), []
     for call, found in groups([row for row in rows if "gapbs_ms" in row], "call"):
-        times = [row.get("edgewise_ms", row.get("ms"))["median"] / row["gapbs_ms"]["median"] for row in found]
+        times = [row["ms"]["median"] / row["gapbs_ms"]["median"] for row in found]
         body.append([call, len(times), *(f"{of(times):.2f}" for of in (geometric_mean, min, max))])
     return table(["call", "graphs", "geometric mean", "least", "largest"], body)
 
@@ -497,7 +497,7 @@ SETTINGS_IN_WORDS = {
 def busy():
     """Milliseconds of calls in all settings, and a chart of their ratios beside those of the state before."""
     body, panels = [], []
-    for graph, found in groups(rows_of("busy-cpu-16"), "graph"):
+    for graph, found in groups(rows_of("busy-cpu-16-peers", way="edgewise"), "graph"):
         panels.append(Panel(graph, "time of a call over that alone", {}, "log", 1))
         for call, mine in groups(found, "call"):
             now, cells = by(mine, "setting"), []
@@ -697,7 +697,7 @@ PUBLISHED = {
     "hellas-2018": ["hellas-2018"],
     "baltzakis": ["baltzakis"],
     "harish": ["harish", "harish-all-pairs"],
-    "cs406": ["cs406-amazon", *(f"cs406-dblp-{part}" for part in ("gpu", "static", "queue"))],
+    "cs406": ["cs406-amazon", *(f"cs406-dblp-{part}" for part in ("gpu", "static", "queue")), "cs406-gpus"],
     "ecl-mst": ["ecl-mst"],
     "manoochehri-2017": [
         f"manoochehri-2017-{part}"
