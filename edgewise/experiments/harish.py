@@ -47,6 +47,8 @@ MEAN_DEGREE = 6.5
 HUB_DEGREE = 1000
 #: A run that is expected to take longer, judged by the one before it, is skipped.
 MAX_MS = 10_000
+#: Work of a millisecond, entries or pairs or triples, which the first run of a method is judged by.
+WORK_PER_MS = 10**6
 
 #: Each search: its function and the methods compared.
 SEARCHES = {"BFS": (bfs, ("harish", "auto")), "SSSP": (shortest_paths, ("harish", "dijkstra", "auto"))}
@@ -164,7 +166,7 @@ def _rows(watch, name, make, *shape, before):
 
 def affordable(before, key, work):
     """Whether a run with this amount of work should end in time, judged by the one before it."""
-    done, ms = before.get(key, (work, 0))
+    done, ms = before.get(key, (WORK_PER_MS, 1))
     return ms * work / done <= MAX_MS
 
 
