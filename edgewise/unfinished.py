@@ -104,6 +104,8 @@ def _temporary_path(suffix, parent=None):
 def session(words: list[str], quiet: bool = False) -> "Iterator[Popen]":
     """Start a process in a session of its own, which is out of reach of the terminal, and end that session.
 
+    The sessions that other parts of the program have started then end as well.
+
     The process has pipes for its standard input, which is closed if this process is killed, and its output.
     What a ``quiet`` one writes to its standard error is lost.
     """

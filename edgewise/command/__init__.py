@@ -127,10 +127,10 @@ def _begin(on_gpu, arguments):
 
 
 def _compile_ahead(arguments, *kernel):
-    """Compile ahead for CPU cores, beginning with a kernel that the command needs now."""
+    """Compile ahead for CPU cores after a kernel that the command needs now; return whether that is known."""
     from edgewise.device import ahead_on_cpu
 
-    ahead_on_cpu.start(arguments, *kernel)
+    return ahead_on_cpu.start(arguments, *kernel)
 
 
 def run(arguments, begin=lambda: None) -> int:

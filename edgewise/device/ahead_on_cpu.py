@@ -1,11 +1,11 @@
 """Compiling ahead for CPU cores: while a command compiles a kernel, other processes compile later ones.
 
 Numba compiles on one core, and in Python for the most part, so a process cannot use a second core for it.
-The first kernel that a command has to compile therefore starts processes for the other cores.  They compile
-the kernels that such a command usually needs (``usual_cpu_kernels.json``), from the last one backwards, while
-the command compiles those that it needs first; where they meet, the rest is there already.  The kernel that a
-process compiles is locked (:func:`~edgewise.device.cache.sole`): the command waits for such a kernel, the
-processes leave it out.  They end with the command, however that ends.
+The first kernel that a command has to compile, and that is in the list, therefore starts processes for the
+other cores.  They compile the kernels that such a command usually needs (``usual_cpu_kernels.json``), from
+the last one backwards, while the command compiles those that it needs first; where they meet, the rest is
+there already.  The kernel that a process compiles is locked (:func:`~edgewise.device.cache.sole`): the
+command waits for such a kernel, the processes leave it out.  They end with the command, however that ends.
 
 A process takes more than a second to import the compiler, so none is started where little is left to do, and
 none where kernels came with the package.
@@ -17,6 +17,7 @@ import os
 import sys
 import time
 from contextlib import ExitStack, suppress
+from functools import cache as memoize
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -33,29 +34,34 @@ from edgewise.garbage_collection import collection_paused
 USUAL = Path(__file__).with_name("usual_cpu_kernels.json")
 #: Processes on a machine with many cores: the slowest kernel of a command takes a third of its time.
 PROCESSES = 3
-#: Kernels that are worth a process.
-LEAST = 6
+#: Kernels that are worth a process.  Components need fewer: they are in the list so that they are counted.
+FEWEST_KERNELS = 6
 START = "import sys; sys.path[:] = {path}; from edgewise.device.ahead_on_cpu import compile_usual; "
 START += "compile_usual({number})"
 #: Seconds between two looks at what another process compiles.
 POLL_SECONDS = 0.005
 
 
-class _Busy(Exception):
+class _CompiledElsewhere(Exception):
     """Another process compiles the kernel."""
 
 
-def start(words: list[str], name: str, signature: str) -> None:
-    """Start the processes for a command, given by its words, and by the kernel that it compiles first."""
+def start(words: list[str], name: str, signature: str) -> bool:
+    """Start the processes for a command, given by its words, and by a kernel that it has to compile.
+
+    Returns whether it is known what the command needs, so that there is nothing to start for later kernels.
+    """
+    if cache.shipped_folder() is not None or not cache.keeps_of_all_processes():
+        return True
     number, needed = _run_of(words, name, signature)
-    if number is None or cache.shipped_folder() is not None or not cache.keeps_of_all_processes():
-        return
+    if number is None:
+        return False
     chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
     there = cache.names_of_kernels()
-    missing = [one for one in needed if one not in there]
+    missing = [one for one in needed if one not in {*there}]
     cache.progress = partial(_progress, len(missing), len(there), time.monotonic())
-    if len(missing) < LEAST or not chosen or not os.access(cache.folder() or "", os.W_OK):
-        return
+    if len(missing) < FEWEST_KERNELS or not chosen or not os.access(cache.folder() or "", os.W_OK):
+        return True
     child = [sys.executable, "-c", START.format(path=sys.path, number=number)]
     running, stack = [], ExitStack()
     with suppress(OSError):  # too many processes, say
@@ -64,6 +70,7 @@ def start(words: list[str], name: str, signature: str) -> None:
     if running:
         atexit.register(stack.close)
         cache.wait_for_other = partial(_wait, running)
+    return True
 
 
 def _wait(running, name):
@@ -74,7 +81,7 @@ def _wait(running, name):
 
 
 def _progress(total, before, began):
-    """How many kernels are there of those that a command needs, and when the others will be."""
+    """In words: how many of the kernels that a command needs are there, and how long the others take."""
     done = max(0, len(cache.names_of_kernels()) - before)
     if done >= total:
         return ""
@@ -83,7 +90,10 @@ def _progress(total, before, began):
 
 
 def _run_of(words, name, signature):
-    """Number of the first run with a kernel whose words a command has; names of its kernels from that on."""
+    """The first run whose words a command has, and that has a kernel.
+
+    Returns its number in the list, or ``None``, and the names of its kernels from that one on.
+    """
     for number, run in enumerate(runs()):
         if {*run["words"]} <= {*words}:
             for position, (one, kinds) in enumerate(run["kernels"]):
@@ -92,6 +102,7 @@ def _run_of(words, name, signature):
     return None, []
 
 
+@memoize
 def runs() -> list[dict[str, Any]]:
     """The usual runs of commands, each with its ``words`` and its ``kernels`` in the order of need."""
     return json.loads(USUAL.read_text())
@@ -113,10 +124,11 @@ def compile_usual(number: int) -> None:
         with suppress(Exception), collection_paused():  # the command that needs it shows the error
             function = function_named(name).cpu.function
             getattr(function, "dispatcher", function).compile(types_of(kinds))
+        cache.end_turns()
 
 
 def _leave(name):
-    raise _Busy(name)
+    raise _CompiledElsewhere(name)
 
 
 def function_named(name: str):

@@ -214,8 +214,8 @@ def _read_kernel(name, signature):
     data = _kept_kernel(name, signature)
     if data is None:
         begin, notices.first_kernel = notices.first_kernel, None
-        if begin is not None:
-            begin(name, signature)
+        if begin is not None and not begin(name, signature):
+            notices.first_kernel = begin  # the next kernel may say more
         announce(name)
         data = _compiled_by_other(name, signature)
         if data is not None:
@@ -255,6 +255,12 @@ def _take_turn(file):
 def _end_turn(file):
     if file in _turns:
         _turns.pop(file).close()
+
+
+def end_turns():
+    """Let other processes compile what this one has begun to compile, and has not kept."""
+    for file in list(_turns):
+        _end_turn(file)
 
 
 def _write_kernel(name, signature, data):

@@ -231,6 +231,7 @@ class Helpers:
         self.stacks = mmap.mmap(-1, size * helpers.STACK_SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.state[helpers.STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
         self.state[helpers.CORES] = usable_cores()
+        self.state[helpers.PHASE] = 1  # so that the first call has a phase before it
         self.library = ctypes.CDLL(None)
         for position in range(size):
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)

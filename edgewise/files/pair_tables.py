@@ -9,7 +9,6 @@ import os
 from contextlib import closing
 from functools import partial
 from glob import glob
-from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,9 @@ from edgewise.ingest.numerals import looks_numeric
 from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
 from edgewise.timer import timer
 
-#: Bytes that the threads that decode may hold, for each of them: a row group of a million pairs of ids.
-DECODED_BYTES = 1 << 26
+#: Bytes that the threads that decode may hold: so many for each of them, a row group of a million pairs of
+#: ids, and those of eight where there are fewer.
+DECODED_BYTES, LEAST_BYTES = 1 << 26, 1 << 29
 
 
 def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
@@ -97,14 +97,14 @@ def _gather(parts, how, progress, wanted, records):
     """Edges, ids and count of the pairs in all parts, and the rows that were left out without a value."""
     pairs: Any = None
     known = None if records is None else records.known_ids()
-    for _, run in groupby(_tables(parts, how, wanted), _schema_of_row_groups):
-        files = iter(run)
-        path, table = first = next(files)
+    tables, unlike, expected = _tables(parts, how, wanted), [], 0
+    while opened := unlike.pop() if unlike else next(tables, None):
+        path, table = opened
         if pairs is None:
             expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
             with reading(path, passing=Mismatch):
                 pairs = Pairs(table.schema, wanted, expected, known)
-        with closing(_chosen_ahead(first, files, pairs)) as found:
+        with closing(_chosen_ahead(opened, tables, unlike, pairs)) as found:
             while True:
                 with timer("decode"):
                     path, table, chosen = next(found, (path, None, None))
@@ -113,7 +113,7 @@ def _gather(parts, how, progress, wanted, records):
                 with reading(path, passing=Mismatch):
                     pairs.begin(table.schema) if chosen is None else pairs.take(chosen)
                 if progress is not None:
-                    progress(pairs.rows, expected or None)
+                    progress(pairs.rows, max(expected, pairs.rows) if expected else None)
     with reading(path), timer("number ids"):
         return pairs.finish(), pairs.unknown
 
@@ -134,41 +134,56 @@ def _tables(parts, how, wanted):
         yield source.path, table
 
 
-def _schema_of_row_groups(opened):
-    """What files have in common whose row groups are decoded at the same time: nothing unless Parquet."""
-    _, table = opened
-    stored = table.stored if isinstance(table, JoinedTable) else table
-    return table.schema if isinstance(stored, ParquetTable) else object()
+def _chosen_ahead(opened, tables, unlike, pairs):
+    """Yield what is chosen of the batches of a file, which threads make ahead; None before them.
 
-
-def _chosen_ahead(first, others, pairs):
-    """Yield what is chosen of the batches of the ``first`` file and of ``others``, which threads make ahead.
-
-    Each item is a path, the table and what was chosen; that is ``None`` where the file begins.
+    If it is a Parquet file, those of further ``tables`` with the same schema follow, up to one that is added
+    to ``unlike``.  Each item is a path, the table and what was chosen.
     """
-    pieces = list(pieces_of(first[1], pairs.columns))
-    largest = max((size for _, size, _ in pieces), default=1)
-    workers = min(threads.count(), threads.count() * DECODED_BYTES // largest)
-    seconds = list(islice(others, 1))
-    files = chain([first], seconds, others)
-    if workers > 1 and len(pieces) + len(seconds) > 1:
-        yield from read_in_parallel(_pieces_of_files(files, pairs), workers, pairs.prepare)
+    path, table = opened
+    if threads.count() > 1 and _has_row_groups(table):
+        pieces = _pieces_of_files(_alike(opened, tables, unlike), pairs)
+        most = max(LEAST_BYTES, threads.count() * DECODED_BYTES)
+        yield from read_in_parallel(pieces, threads.count(), pairs.prepare, most_bytes=most)
         return
-    for path, table in files:
-        yield path, table, None
-        if pairs.unweighted and isinstance(table, JsonTable):
-            table.late = pairs.check_late
-        read = partial(table.batches, pairs.columns)
-        yield from read_ahead(_chosen_of((path, table), False, read, pairs.choose), pairs.prepare)
+    yield path, table, None
+    if pairs.unweighted and isinstance(table, JsonTable):
+        table.late = pairs.check_late
+    read = partial(table.batches, pairs.columns)
+    yield from read_ahead(_chosen_of(opened, False, read, pairs.choose), pairs.prepare)
+
+
+def _has_row_groups(table):
+    return isinstance(table.stored if isinstance(table, JoinedTable) else table, ParquetTable)
+
+
+def _alike(opened, tables, unlike):
+    """Yield a file and those after it that have its schema; one that has not is added to ``unlike``."""
+    yield opened
+    for other in tables:
+        if not _has_row_groups(other[1]) or other[1].schema != opened[1].schema:
+            unlike.append(other)
+            return
+        yield other
 
 
 def _pieces_of_files(files, pairs):
-    """Yield functions that read the row groups of files, in order."""
-    for path, table in files:
-        with reading(path, passing=Mismatch):
-            reads = [read for *_, read in pieces_of(table, pairs.columns)] or [tuple]
-        for number, read in enumerate(reads):
-            yield partial(_chosen_of, (path, table), number == 0, read, pairs.choose)
+    """Yield the bytes of each row group of files, and a function that reads it, in order.
+
+    A file that cannot be opened has a piece that raises the error, when those before have been read.
+    """
+    try:
+        for path, table in files:
+            with reading(path, passing=Mismatch):
+                pieces = [piece[1:] for piece in pieces_of(table, pairs.columns)]
+            for number, (size, read) in enumerate(pieces or [(0, tuple)]):  # a file may have no row groups
+                yield size, partial(_chosen_of, (path, table), number == 0, read, pairs.choose)
+    except Exception as error:
+        yield 0, partial(_raise, error)
+
+
+def _raise(error):
+    raise error
 
 
 def _chosen_of(opened, begins, read, choose):
@@ -192,11 +207,11 @@ def batches_ahead(table, columns, choose=lambda batch: (batch,), meanwhile=lambd
             yield from choose(batch)
 
     workers = threads.count()
-    pieces = list(pieces_of(table, columns)) if workers > 1 else []
-    largest = max((size for _, size, _ in pieces), default=1)
-    workers = min(workers, len(pieces), DECODED_BYTES * workers // largest)
-    if workers > 1:
-        return read_in_parallel([partial(chosen, piece) for *_, piece in pieces], workers, meanwhile)
+    pieces = [piece[1:] for piece in pieces_of(table, columns)] if workers > 1 else []
+    if len(pieces) > 1:
+        pieces = [(size, partial(chosen, read)) for size, read in pieces]
+        most = max(LEAST_BYTES, workers * DECODED_BYTES)
+        return read_in_parallel(pieces, min(workers, len(pieces)), meanwhile, most_bytes=most)
     return read_ahead(chosen(partial(table.batches, columns)), meanwhile)
 
 

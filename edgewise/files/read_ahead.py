@@ -6,6 +6,7 @@ Errors are raised where the item would be, and the threads stop when the caller 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from math import inf
 from queue import Empty, Queue
 from threading import Thread
 
@@ -60,33 +61,39 @@ def read_ahead(items, meanwhile=lambda: None):
                 thread.join(0.01)
 
 
-def read_in_parallel(pieces, workers, meanwhile=lambda: None, ahead=AHEAD_IN_PIECE):
+def read_in_parallel(pieces, workers, meanwhile=lambda: None, ahead=AHEAD_IN_PIECE, most_bytes=inf):
     """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
 
-    ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
-    threads stop if the caller does.  While the first items are made, ``meanwhile`` is called.  Of a piece at
-    most ``ahead`` items wait for the caller; any number of them if that is 0.
+    ``pieces`` are pairs: the bytes that a piece holds while it is read, and a function that returns the
+    iterable.  No further piece is begun while those that are would hold more than ``most_bytes`` with it.
+    Errors are raised where the item would be, and the threads stop if the caller does.  Once so many pieces
+    are begun, ``meanwhile`` is called.  Of a piece at most ``ahead`` items wait for the caller; any number of
+    them if that is 0.
     """
     pool = ThreadPoolExecutor(workers, "edgewise-ahead")
     most = workers if ahead else PIECES_AHEAD * workers
     waiting: deque = deque()
     stopped: list[bool] = []
+    number = held = 0
     try:
-        for number, piece in enumerate(pieces):
-            made: Queue = Queue(ahead)
-            waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
-            if number + 1 == workers:
-                meanwhile()
-            if len(waiting) > most:
+        for number, (size, piece) in enumerate(pieces, 1):
+            while waiting and (len(waiting) > most or held + size > most_bytes):
                 yield from _items(waiting[0][0])
-                waiting.popleft()
+                held -= waiting.popleft()[2]
+            made: Queue = Queue(ahead)
+            waiting.append((made, pool.submit(_make_piece, piece, made, stopped), size))
+            held += size
+            if number == workers:
+                meanwhile()
+        if number < workers:
+            meanwhile()
         while waiting:
             yield from _items(waiting[0][0])
             waiting.popleft()
     finally:
         stopped.append(True)
         pool.shutdown(wait=False, cancel_futures=True)
-        for made, future in waiting:
+        for made, future, _ in waiting:
             while not future.done():
                 with suppress(Empty):
                     made.get(timeout=0.01)

@@ -153,16 +153,16 @@ class PairFiles:
                     yield part, row, chosen
 
     def _pieces(self, pairs, attempt, after):
-        """Yield functions that read the pieces of all files, in order."""
+        """Yield the bytes of each piece of all files, and a function that reads it, in order."""
         schema = self.schema(attempt) if after[0] else None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
                 table = self._settled(table_of(self._source(part), attempt, schema=schema))
                 schema = schema or table.schema
                 skip = after[1] if part == after[0] else 0
-                for number, (row, _, read) in enumerate(pieces_of(table, pairs.columns, skip)):
+                for number, (row, size, read) in enumerate(pieces_of(table, pairs.columns, skip)):
                     schema_here = None if number else table.schema
-                    yield partial(self._chosen_of, part, row, schema_here, read, pairs.choose)
+                    yield size, partial(self._chosen_of, part, row, schema_here, read, pairs.choose)
 
     def _chosen_of(self, part, row, schema, read, choose):
         """Yield number of the file, row and what is chosen; first the ``schema``, if a file begins."""

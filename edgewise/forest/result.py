@@ -94,7 +94,7 @@ class SpanningForest(Result):
         with arrays.guard(arrays.device_of(weights)):
             if weights.itemsize < 8 and len(weights) < 2**32:
                 return int(weights.sum(dtype=np.int64))
-            xp = arrays.namespace(weights)  # by an operator with a number, CuPy imports SciPy at first
+            xp = arrays.namespace(weights)  # an operator with a number makes CuPy import SciPy
             high, low = xp.right_shift(weights, 32), xp.bitwise_and(weights, 0xFFFFFFFF)
             return (int(high.sum()) << 32) + int(low.sum())
 

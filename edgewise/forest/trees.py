@@ -150,9 +150,8 @@ def kept_entries(hooked_by, n_entries):
     On the CPU they are marked in an array, which takes a third of the time of sorting where it is not larger
     than what sorting moves.
     """
-    kept = arrays.namespace(hooked_by).not_equal(
-        hooked_by, NO_EDGE
-    )  # by an operator, CuPy imports SciPy at first
+    # an operator with a number makes CuPy import SciPy
+    kept = arrays.namespace(hooked_by).not_equal(hooked_by, NO_EDGE)
     entries = hooked_by[kept]
     if arrays.device_of(entries) == "cpu" and n_entries <= 2 * entries.nbytes:
         marks = np.zeros(n_entries, np.bool_)

@@ -174,7 +174,7 @@ def simplify(edges, count, directed, self_loops, repeated):
         xp = arrays.namespace(sources)
         if not directed:
             sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
-        # by an operator with a number, CuPy imports SciPy at first
+        # an operator with a number makes CuPy import SciPy
         keys = xp.left_shift(sources.astype(np.uint64), np.uint64(32)) | targets
         if weights is None:
             keys.sort()

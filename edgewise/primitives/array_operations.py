@@ -88,7 +88,7 @@ def count_value(item, values, counts):
 
 
 def histogram(values, bins):
-    """Count how often each integer below ``bins`` occurs in ``values``: (bins,) int64."""
+    """Count how often each integer occurs in ``values``: (bins,) int64; values are not checked."""
     where = arrays.device_of(values)
     if where == "cpu":
         return np.bincount(values, minlength=bins).astype(np.int64, copy=False)

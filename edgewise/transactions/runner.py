@@ -104,6 +104,10 @@ def slot_of(body, kind):
     return run_slot
 
 
+def _name_of(one):
+    return f"{one.__module__}.{one.__qualname__}"
+
+
 @cache
 def loop_of(body, kind, lanes):
     """The parallel loop over slots for a body and the class of a protocol; a slot has ``lanes`` threads."""
@@ -117,9 +121,9 @@ def loop_of(body, kind, lanes):
         run_slot(thread, memory, log, schedule, *arguments)
 
     run = run_first_lane if lanes > 1 else run
-    names = [f"{one.__module__}.{one.__qualname__}" for one in (body, kind)]
-    names.sort(key=is_ours)  # compiled code of others is not kept
-    run.__module__, run.__qualname__ = names[0], f"{names[1]}.{lanes}"
+    first, second = sorted((body, kind), key=lambda one: is_ours(_name_of(one)))  # code of others is not kept
+    run.__module__ = first.__module__  # from which Numba loads a kernel that was kept
+    run.__qualname__ = f"{first.__qualname__}.{_name_of(second)}.{lanes}"
     return each(run, least_chunk=1)
 
 

@@ -114,6 +114,26 @@ def test_a_command_starts_them_where_much_is_left_to_do(started, monkeypatch):
 
 
 @pytest.mark.interpreter
+def test_it_is_asked_until_a_kernel_is_in_the_list(started, folder, monkeypatch):
+    """As for a partition of a text file, whose first kernels are those that read it."""
+    asked = []
+
+    def ask(*kernel):
+        asked.append(kernel)
+        return ahead_on_cpu.start(["partition"], *kernel)
+
+    monkeypatch.setattr(cache, "names_of_kernels", list)
+    monkeypatch.setattr(notices, "first_kernel", ask)
+    monkeypatch.setattr(notices, "listener", lambda name: None)
+    kernels = ("edgewise.files.text_ids.some", "(int64,)"), FIRST[0], FIRST[1]
+    for kernel in kernels:
+        assert cache._kept_kernel(*kernel) is None
+        cache._read_kernel(*kernel)
+    assert asked == [*kernels[:2]]
+    assert len(started) == 3
+
+
+@pytest.mark.interpreter
 def test_it_can_be_switched_off(started, monkeypatch):
     monkeypatch.setenv("EDGEWISE_COMPILE_AHEAD", "0")
     ahead_on_cpu.start(["partition"], *FIRST[0])

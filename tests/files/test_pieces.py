@@ -4,6 +4,8 @@ import gc
 import os
 import threading
 import time
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,6 @@ import pyarrow.parquet as parquet
 import pytest
 
 import edgewise as ew
-from edgewise.device import threads
 from edgewise.errors import FileError
 from edgewise.files import pair_tables, typed_tables
 from edgewise.files.read_ahead import AHEAD_IN_PIECE, read_in_parallel
@@ -113,14 +114,57 @@ def test_a_row_group_that_is_damaged(tmp_path, several):
     assert not any(thread.name.startswith("edgewise") for thread in threading.enumerate())
 
 
-def test_threads_are_as_few_as_the_memory_needs(tmp_path, several, monkeypatch):
+def test_row_groups_are_begun_as_the_memory_allows():
+    begun = []
+
+    def items(piece):
+        begun.append(piece)
+        yield piece
+
+    pieces = [(3, partial(items, piece)) for piece in range(6)] + [(100, partial(items, 6))]
+    found, told = read_in_parallel(pieces, 4, lambda: told.append(True), most_bytes=7), []
+    first = next(found)
+    time.sleep(0.05)
+    assert begun == [0, 1]
+    assert [first, *found] == begun == [*range(7)]
+    assert len(told) == 1
+
+
+def test_sizes_of_row_groups(tmp_path):
     path = stored(tmp_path, table())
     sizes = [size for _, size, _ in typed_tables.ParquetTable(Source(path)).pieces(["l", "r"])]
     assert len(sizes) == ROWS // GROUP
     assert all(2 * 4 * GROUP < size < 20 * GROUP for size in sizes)
-    monkeypatch.setattr(pair_tables, "DECODED_BYTES", (2 * max(sizes) - 1) // threads.count())
-    monkeypatch.setattr(pair_tables, "read_in_parallel", None)  # is not called
-    assert ew.read(path, weight=False).n_edges == ROWS
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 5])
+def test_something_is_done_meanwhile_once(pieces):
+    told = []
+    assert list(read_in_parallel([(0, tuple)] * pieces, 3, lambda: told.append(True))) == []
+    assert len(told) == 1
+
+
+def test_a_file_that_cannot_be_opened_is_an_error_in_its_place(tmp_path):
+    path = stored(tmp_path, table())
+
+    def files():
+        yield path, typed_tables.ParquetTable(Source(path))
+        raise FileError("other.parquet", "is damaged")
+
+    pairs = SimpleNamespace(columns=["l", "r"], choose=lambda batch: [batch])
+    *pieces, last = pair_tables._pieces_of_files(files(), pairs)
+    assert sum(chosen.num_rows for _, piece in pieces for *_, chosen in piece() if chosen) == ROWS
+    with pytest.raises(FileError, match="other"):
+        last[1]()
+
+
+def test_progress_of_several_files_ends_with_all(tmp_path, several):
+    for number, count in enumerate((2, 1000, 0, 10)):
+        ids = pa.array([f"{number}-{row}" for row in range(count)], pa.string())
+        parquet.write_table(pa.table({"source": ids, "target": ids}), tmp_path / f"{number}.parquet")
+    seen = []
+    assert ew.read(tmp_path, progress=lambda *state: seen.append(state)).n_edges == 1012
+    assert all(0 <= rows <= total for rows, total in seen) and seen[-1] == (1012, 1012)
 
 
 def test_items_come_in_order_and_threads_wait_for_the_caller():
@@ -132,7 +176,7 @@ def test_items_come_in_order_and_threads_wait_for_the_caller():
             time.sleep(0.001 * (piece % 3 == 0))
             yield piece, item
 
-    found = read_in_parallel([lambda piece=piece: items(piece) for piece in range(7)], 3)
+    found = read_in_parallel([(0, partial(items, piece)) for piece in range(7)], 3)
     first = next(found)
     time.sleep(0.1)
     assert len(made) <= 4 * (AHEAD_IN_PIECE + 2)
@@ -151,7 +195,7 @@ def test_items_that_take_no_memory_do_not_wait():
         if piece == 4:
             told.set()
 
-    found = read_in_parallel([lambda piece=piece: items(piece) for piece in range(7)], 2, ahead=0)
+    found = read_in_parallel([(0, partial(items, piece)) for piece in range(7)], 2, ahead=0)
     assert list(found) == [(piece, item) for piece in range(7) for item in range(20)]
     assert made[:80] == [(piece, item) for piece in range(1, 5) for item in range(20)]
 
@@ -166,7 +210,7 @@ def test_threads_stop_when_the_caller_does():
         finally:
             closed.append(True)
 
-    found = read_in_parallel([items] * 5, 2)
+    found = read_in_parallel([(0, items)] * 5, 2)
     next(found)
     found.close()
     assert not any(thread.name.startswith("edgewise") for thread in threading.enumerate())
@@ -182,7 +226,8 @@ def test_errors_are_raised_where_the_item_would_be(immediately):
     def fail():
         raise ValueError("wrong")
 
-    found = read_in_parallel([lambda: iter([0]), fail if immediately else items, lambda: iter([2])], 2)
+    pieces = [lambda: iter([0]), fail if immediately else items, lambda: iter([2])]
+    found = read_in_parallel([(0, piece) for piece in pieces], 2)
     assert next(found) == 0
     with pytest.raises(ValueError, match="wrong"):
         list(found)

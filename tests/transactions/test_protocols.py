@@ -15,6 +15,8 @@ from edgewise.transactions import (
     is_active,
     read,
     retry,
+    runner,
+    workloads,
     write,
 )
 from edgewise.transactions.check import History, check_history
@@ -197,3 +199,12 @@ def test_a_serial_history_passes():
     check_history(
         history((0, 1, 2), (0, 0, 1), (0, 1, 1), (1, 0, 0)), np.zeros(2, np.int64), np.array([2, 0]) << 32
     )
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("lanes", [1, 32])
+def test_a_kernel_belongs_to_a_module_that_can_be_imported(lanes):
+    """Otherwise Numba cannot load it from the disk."""
+    loop = runner.loop_of(workloads.transfer, PROTOCOLS["tl2"].kind, lanes)
+    assert loop.body.__module__ == workloads.__name__
+    assert loop.name.startswith("edgewise.transactions.workloads.transfer.edgewise.transactions.tl2.TL2.")
