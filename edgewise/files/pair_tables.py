@@ -96,8 +96,9 @@ def _has_rows(path):
 def _gather(parts, how, progress, wanted, records):
     """Edges, ids and count of the pairs in all parts, and the rows that were left out without a value."""
     pairs: Any = None
+    unlike: list = []
     known = None if records is None else records.known_ids()
-    tables, unlike, expected = _tables(parts, how, wanted), [], 0
+    tables, expected = _tables(parts, how, wanted), 0
     while opened := unlike.pop() if unlike else next(tables, None):
         path, table = opened
         if pairs is None:

@@ -129,6 +129,7 @@ def test_it_is_asked_until_a_kernel_is_in_the_list(started, folder, monkeypatch)
     for kernel in kernels:
         assert cache._kept_kernel(*kernel) is None
         cache._read_kernel(*kernel)
+    cache.end_turns()
     assert asked == [*kernels[:2]]
     assert len(started) == 3
 
