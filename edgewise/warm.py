@@ -42,10 +42,20 @@ WITH_OPTIONS = ("components", "cycles", "forest", "partitions")
 LONGEST = 7
 #: Options of :func:`warmup`, the slowest first, and about how many kernels for CPU cores each compiles.
 KERNELS = {"partitions": 55, "components": 57, "paths": 50, "cycles": 32, "forests": 30, "cores": 12}
+#: The commands of each option, whose usual kernels all processes share.
+COMMANDS = {
+    "partitions": ("partition",),
+    "components": ("components",),
+    "paths": ("paths",),
+    "cycles": ("cycles",),
+    "forests": ("forest",),
+    "cores": ("cores", "strong"),
+}
 #: What a process runs that compiles some of them.
-START = (
-    "import sys; sys.path[:] = {path}; from edgewise import warm; warm.compile_apart({options}, {folder!r})"
-)
+START = "import sys; sys.path[:] = {path}; from edgewise import warm; "
+START += "warm.compile_apart({options}, {commands}, {folder!r})"
+#: Processes that compile on a machine with many cores; each takes 0.2 GB.
+PROCESSES = 8
 #: Sizes of the graphs for those kernels that no tiny graph needs: the scale of one that has hubs, the rows of
 #: a grid, the scale of one with far more edges than vertices, and that from which on generators use loops.
 SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
@@ -115,6 +125,9 @@ def warmup(
 def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], None]) -> None:
     """Compile the kernels of some options for CPU cores, by a process for each core.
 
+    All of them first share the usual kernels of the commands, kernel by kernel; then each makes the calls of
+    some options, which compile the others.
+
     Parameters
     ----------
     options : sequence of str
@@ -131,13 +144,18 @@ def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], 
 
     options = sorted(options, key=[*KERNELS].index)
     total, before = sum(KERNELS[option] for option in options), len(cache.names_of_kernels())
-    count = min(usable_cores.usable_cores(), len(options))
+    count = min(usable_cores.usable_cores(), PROCESSES)
     shares = [options[number::count] for number in range(count)]
+    commands = [command for option in options for command in COMMANDS[option]]
     with temporary_folder() as folder, ExitStack() as stack:
         running = [
             stack.enter_context(
                 unfinished.session(
-                    [sys.executable, "-c", START.format(path=sys.path, options=share, folder=str(folder))]
+                    [
+                        sys.executable,
+                        "-c",
+                        START.format(path=sys.path, options=share, commands=commands, folder=str(folder)),
+                    ]
                 )
             )
             for share in shares
@@ -154,24 +172,29 @@ def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], 
 
 def _check_status(processes, shares):
     for process, share in zip(processes, shares):
-        if process.poll():
+        if process.poll() and share:
             raise WorkerError(
                 f"the process for {', '.join(share)} has ended with status {process.returncode}; "
                 f"run edgewise warmup --{share[0]}, which shows the reason"
             )
 
 
-def compile_apart(options: Sequence[str], folder: str) -> None:
+def compile_apart(options: Sequence[str], commands: Sequence[str], folder: str) -> None:
     """Compile the kernels of some options in a process that :func:`compile_in_processes` has started.
 
-    The caller says that kernels are compiled, and removes ``folder``, in which temporary files are made.
+    Before that it compiles usual kernels of ``commands``, as far as no other process does.  The caller says
+    that kernels are compiled, and removes ``folder``, in which temporary files are made.
     """
     from edgewise import notices
+    from edgewise.device import ahead_on_cpu, cache
 
     unfinished.end_with_caller()
     tempfile.tempdir = folder
     notices.listener = lambda name: None
-    warmup(device="cpu", **dict.fromkeys(options, True))
+    ahead_on_cpu.compile_free(ahead_on_cpu.kernels_of(commands))
+    cache.wait_for_other = lambda name: time.sleep(POLL_SECONDS)
+    if options:
+        warmup(device="cpu", **dict.fromkeys(options, True))
 
 
 def _join_all_kinds(where):

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from edgewise import warm
-from edgewise.device import cache, usable_cores
+from edgewise.device import ahead_on_cpu, cache, usable_cores
 from edgewise.errors import WorkerError
 
 pytestmark = pytest.mark.interpreter
@@ -20,7 +20,7 @@ def noted(monkeypatch, tmp_path):
     cache.folder.cache_clear()
     folder = cache.folder()
     write = f"from pathlib import Path; Path({str(folder)!r}, '-'.join({{options}}) + '.nbc').touch()"
-    monkeypatch.setattr(warm, "START", f"bool({{path}} and {{folder!r}}); {write}")
+    monkeypatch.setattr(warm, "START", f"bool({{path}} and {{commands}} and {{folder!r}}); {write}")
     yield lambda: sorted(path.stem for path in folder.glob("*.nbc"))
     cache.folder.cache_clear()
 
@@ -34,11 +34,16 @@ def test_a_process_for_each_core(noted):
 
 
 def test_a_process_that_fails(noted, monkeypatch):
-    monkeypatch.setattr(
-        warm, "START", "import sys; sys.exit(3 * ('paths' in {options}) if {path} and {folder!r} else 0)"
-    )
+    start = "import sys; sys.exit(3 * ('paths' in {options}) if {path} and {commands} and {folder!r} else 0)"
+    monkeypatch.setattr(warm, "START", start)
     with pytest.raises(WorkerError, match="for paths has ended with status 3; run edgewise warmup --paths"):
         warm.compile_in_processes(["paths", "partitions"], lambda done, total: None)
+
+
+def test_every_command_of_the_list_belongs_to_an_option():
+    listed = {run["words"][0] for run in ahead_on_cpu.runs()}
+    assert listed == {command for commands in warm.COMMANDS.values() for command in commands}
+    assert warm.COMMANDS.keys() == warm.KERNELS.keys()
 
 
 def test_every_option_is_a_parameter():

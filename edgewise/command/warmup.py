@@ -19,7 +19,7 @@ def warmup(run: options.Run, kinds=KINDS):
     from edgewise.device import arrays, cache
 
     device = arrays.resolve(run.device or "auto")
-    chosen = [name for name, is_chosen in kinds.items() if is_chosen] or [*kinds]
+    chosen = [name for name, is_chosen in kinds.items() if is_chosen] or [*warm.KERNELS]
     with (
         stages(run.quiet or run.json) as (stage, clock),
         stage("compile", f"compiling for {device}") as progress,

@@ -16,6 +16,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache as memoize
 from functools import partial
@@ -119,12 +120,27 @@ def compile_usual(number: int) -> None:
     """Compile the kernels of a run, the last one first, in a process that :func:`start` has started."""
     unfinished.end_with_caller()
     notices.listener = lambda name: None
+    compile_free(reversed(runs()[number]["kernels"]))
+
+
+def kernels_of(commands: Sequence[str]) -> list[list]:
+    """The kernels of all runs of some commands, each once, in an order in which slow ones come early."""
+    found: list[list] = []
+    for run in runs():
+        if run["words"][0] in commands:
+            found += [kernel for kernel in reversed(run["kernels"]) if kernel not in found]
+    return found
+
+
+def compile_free(kernels: Iterable[list]) -> None:
+    """Compile kernels, given as the list has them, but for those that another process compiles."""
     cache.wait_for_other = _leave
-    for name, kinds in reversed(runs()[number]["kernels"]):
+    for name, kinds in kernels:
         with suppress(Exception), collection_paused():  # the command that needs it shows the error
             function = function_named(name).cpu.function
             getattr(function, "dispatcher", function).compile(types_of(kinds))
         cache.end_turns()
+    cache.wait_for_other = None
 
 
 def _leave(name):

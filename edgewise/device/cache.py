@@ -265,7 +265,8 @@ def end_turns():
 
 def _write_kernel(name, signature, data):
     file = next(_files_of(name, signature))
-    _write(file, data)
+    if data is not None:
+        _write(file, data)
     _end_turn(file)
     announce_end()
 

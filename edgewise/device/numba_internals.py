@@ -290,8 +290,9 @@ def _name_run_time():
 class KernelCache:
     """The compiled forms of one function, one file for each signature.
 
-    ``read(key)`` returns the bytes kept under a text, or ``None``; ``write(key, data)`` keeps them.  A fault,
-    such as a full disk, only means that the function is compiled again.
+    ``read(key)`` returns the bytes kept under a text, or ``None``; ``write(key, data)`` keeps them, and is
+    called with ``None`` for a function that cannot be kept.  A fault, such as a full disk, only means that
+    the function is compiled again.
     """
 
     cache_path = None
@@ -320,11 +321,12 @@ class KernelCache:
 
     def save_overload(self, signature, result):
         """Keep a compiled function unless it refers to addresses of this process."""
-        try:
+        data = None
+        with suppress(Exception):
             if not result.library.has_dynamic_globals and not result.lifted:
-                self.write(repr(signature), _dumps(result._reduce()))
-        except Exception:
-            return
+                data = _dumps(result._reduce())
+        with suppress(Exception):
+            self.write(repr(signature), data)
 
     def disable(self):
         """Part of Numba's interface."""

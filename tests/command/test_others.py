@@ -15,6 +15,7 @@ import pytest
 import edgewise as ew
 from edgewise import tuning, warm
 from edgewise.command import run
+from edgewise.device import cache
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -153,6 +154,18 @@ def few_scattered(monkeypatch):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10))
     for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4)):
         monkeypatch.setattr(warm, name, small)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize(
+    "words, chosen", [([], [*warm.KERNELS]), (["--paths", "--cores"], ["paths", "cores"])]
+)
+def test_warmup_by_several_processes(words, chosen, monkeypatch):
+    given = []
+    monkeypatch.setattr(warm, "compile_in_processes", lambda options, progress: given.append(options))
+    monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: True)
+    assert run(["warmup", "--device", "cpu", "--quiet", *words]) == 0
+    assert [sorted(one) for one in given] == [sorted(chosen)]
 
 
 @pytest.mark.interpreter
