@@ -171,6 +171,7 @@ def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], 
 
 
 def _check_status(processes, shares):
+    """Raise if a process with a share of the options has failed; the others compile what those need too."""
     for process, share in zip(processes, shares):
         if process.poll() and share:
             raise WorkerError(

@@ -145,13 +145,18 @@ def usual_kernels(command="", others_first=False):
 
 
 def kernel_named(name: str) -> launch.Kernel:
-    """The kernel of a loop or region, by its full name, which begins with that of its page."""
+    """The kernel of a loop or region, by its full name."""
+    return imported(name, launch.kernels)
+
+
+def imported(name: str, known):
+    """What is ``known`` under a full name, which begins with that of its page, once that is imported."""
     page = name
-    while name not in launch.kernels:
+    while name not in known:
         page = page.rpartition(".")[0]
         with suppress(ModuleNotFoundError):
             import_module(page)
-    return launch.kernels[name]
+    return known[name]
 
 
 def kinds_of(written) -> tuple:

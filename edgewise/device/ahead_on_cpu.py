@@ -20,13 +20,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache as memoize
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from edgewise import notices, unfinished
 from edgewise.device import cache, launch, threads
-from edgewise.device.ahead import kinds_of
+from edgewise.device.ahead import imported, kinds_of
 from edgewise.device.usable_cores import usable_cores
 from edgewise.garbage_collection import collection_paused
 
@@ -59,7 +58,8 @@ def start(words: list[str], name: str, signature: str) -> bool:
         return False
     chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
     there = cache.names_of_kernels()
-    missing = [one for one in needed if one not in {*there}]
+    known = set(there)
+    missing = [one for one in needed if one not in known]
     cache.progress = partial(_progress, len(missing), len(there), time.monotonic())
     if len(missing) < FEWEST_KERNELS or not chosen or not os.access(cache.folder() or "", os.W_OK):
         return True
@@ -139,7 +139,7 @@ def compile_free(kernels: Iterable[list]) -> None:
         with suppress(Exception), collection_paused():  # the command that needs it shows the error
             function = function_named(name).cpu.function
             getattr(function, "dispatcher", function).compile(types_of(kinds))
-        cache.end_turns()
+        cache.unlock_kernels()
     cache.wait_for_other = None
 
 
@@ -148,13 +148,8 @@ def _leave(name):
 
 
 def function_named(name: str):
-    """A loop, region or compiled function, by its full name, which begins with that of its page."""
-    page = name
-    while name not in threads.by_name:
-        page = page.rpartition(".")[0]
-        with suppress(ModuleNotFoundError):
-            import_module(page)
-    return threads.by_name[name]
+    """A loop, region or compiled function, by its full name."""
+    return imported(name, threads.by_name)
 
 
 def types_of(kinds) -> tuple:

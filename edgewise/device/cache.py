@@ -50,7 +50,7 @@ wait_for_other: Callable[[str], None] | None = None
 #: Says how many kernels a command compiles, where that is known.
 progress: Callable[[], str] | None = None
 #: Locks of the kernels that this process compiles, by the name of the file.
-_turns: dict[str, ExitStack] = {}
+_kernel_locks: dict[str, ExitStack] = {}
 
 _unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
 _unwarned = ["kernels there are not used; remove it, or set EDGEWISE_CACHE_DIR to a folder of your own"]
@@ -231,43 +231,43 @@ def _compiled_by_other(name, signature):
     """A kernel that another process has compiled meanwhile; ``None`` once this process is to compile it."""
     file = next(_files_of(name, signature))
     while wait_for_other is not None:
-        is_mine = _take_turn(file)
+        is_mine = _lock_kernel(file)
         data = _kept_kernel(name, signature)
         if data is not None:
-            _end_turn(file)
+            _unlock_kernel(file)
         if is_mine or data is not None:
             return data
         wait_for_other(name)
     return None
 
 
-def _take_turn(file):
-    """Whether no other process compiles the kernel of a file, and none begins to until :func:`_end_turn`."""
-    if file not in _turns:  # where it is, its compilation has failed in this process before
+def _lock_kernel(file):
+    """Lock the kernel of a file until :func:`_unlock_kernel`; return whether no other process compiles it."""
+    if file not in _kernel_locks:  # where it is, its compilation has failed in this process before
         stack = ExitStack()
         if not stack.enter_context(sole(file, wait=False)):
             stack.close()
             return False
-        _turns[file] = stack
+        _kernel_locks[file] = stack
     return True
 
 
-def _end_turn(file):
-    if file in _turns:
-        _turns.pop(file).close()
+def _unlock_kernel(file):
+    if file in _kernel_locks:
+        _kernel_locks.pop(file).close()
 
 
-def end_turns():
+def unlock_kernels():
     """Let other processes compile what this one has begun to compile, and has not kept."""
-    for file in list(_turns):
-        _end_turn(file)
+    for file in list(_kernel_locks):
+        _unlock_kernel(file)
 
 
 def _write_kernel(name, signature, data):
     file = next(_files_of(name, signature))
     if data is not None:
         _write(file, data)
-    _end_turn(file)
+    _unlock_kernel(file)
     announce_end()
 
 

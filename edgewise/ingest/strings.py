@@ -2,9 +2,10 @@
 
 The loops are those of :mod:`~edgewise.ingest.string_table`.  Up to some hundred thousand strings are numbered
 by Arrow's dictionary on one core, because loading the loops takes longer, and compiling them two seconds; a
-thousand by one of Python.
+few, by one of Python as long as what Arrow's needs is not imported.
 """
 
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -33,8 +34,6 @@ from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY
 from edgewise.timer import timer
 
-#: Strings up to which a dictionary of Python takes less time than the import of what Arrow's takes.
-FEW = 1 << 10
 #: Bytes of strings up to which Arrow numbers them, all batches together.
 ARROW_BYTES = 1 << 26
 #: Known strings up to which Arrow may hash all of them again for each batch.
@@ -162,8 +161,9 @@ class StringNumbers:
         """Number the strings of a batch by a dictionary, which knows nothing of batches before."""
         before, place = self.count, self.arena.used
         known = Strings(self.offsets.used_items(), self.arena.used_items())
-        are_few = before + sum(len(column.starts) for column in columns) <= FEW
-        found, (starts, text) = (number_few if are_few else number_by_dictionary)(known, columns)
+        are_few = before + sum(len(column.starts) for column in columns) <= tuning.CPU.ingest_few
+        by_python = are_few and "pyarrow.compute" not in sys.modules  # whose import takes longer
+        found, (starts, text) = (number_few if by_python else number_by_dictionary)(known, columns)
         for column, values in zip(numbers, found):
             column[:] = values
         text = text[starts[0] : starts[-1]]

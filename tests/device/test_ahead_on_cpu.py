@@ -129,7 +129,7 @@ def test_it_is_asked_until_a_kernel_is_in_the_list(started, folder, monkeypatch)
     for kernel in kernels:
         assert cache._kept_kernel(*kernel) is None
         cache._read_kernel(*kernel)
-    cache.end_turns()
+    cache.unlock_kernels()
     assert asked == [*kernels[:2]]
     assert len(started) == 3
 
@@ -194,7 +194,7 @@ def test_a_kernel_that_another_process_compiles_is_waited_for(folder, monkeypatc
         cache._write(file, b"compiled")
     waiting.join()
     assert found == [b"compiled"]
-    assert not cache._turns
+    assert not cache._kernel_locks
 
 
 @compiling

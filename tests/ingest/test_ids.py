@@ -438,7 +438,7 @@ def test_marking_takes_twice_the_input_at_most(monkeypatch):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_first=0))
     count = 200_000
     columns = np.random.default_rng(5).integers(0, 8 * count - 9, (2, count))
-    integers.number_distinct(*columns[:, :9] % 9)
+    integers.number_distinct(*columns)  # so that everything is compiled
     tracemalloc.start()
     sources, targets, ids = integers.number_distinct(*columns)
     peak = tracemalloc.get_traced_memory()[1]
@@ -485,3 +485,19 @@ def test_arrays_grow_and_widen():
     array.reserve(10_000)
     assert array.used_items().dtype == np.int64
     assert array.used_items().tolist() == [1] + [1000] * 1000 + [3000] * 3000
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("known, left, right", [("", "", ""), ("a b", "b c b", "a d c"), ("x", "y", "y")])
+def test_few_strings_are_numbered_as_by_arrow(known, left, right):
+    columns = [
+        string_words.strings_of(pa.array(words.split(), pa.string())) for words in (known, left, right)
+    ]
+    found, expected = (
+        way(columns[0], columns[1:]) for way in (strings.number_few, strings.number_by_dictionary)
+    )
+    if left:
+        assert [one.tolist() for one in found[0]] == [one.tolist() for one in expected[0]]
+    texts = [bytes(new.text[new.starts[0] : new.starts[-1]]) for _, new in (found, expected)]
+    assert texts[0] == texts[1]
+    assert np.diff(found[1].starts).tolist() == np.diff(expected[1].starts).tolist()
