@@ -1,5 +1,6 @@
 """Counting on GPUs: every kind of thread group, tables in and outside shared memory, orders of all sorts."""
 
+import os
 from dataclasses import replace
 from itertools import pairwise
 
@@ -19,8 +20,10 @@ from tests.conftest import engine
 from tests.zoo import ZOO
 
 #: The solvers are for GPUs; compiling them for the CPU would take minutes.
-for_gpus = pytest.mark.skipif(engine() == "jit", reason="for GPUs: checked by the other engines")
-PLACE = "cuda:0" if engine() == "simulator" else "cpu"
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if engine() == "simulator" else "cpu")
+for_gpus = pytest.mark.skipif(
+    engine() == "jit" and PLACE == "cpu", reason="for GPUs: checked by the other engines"
+)
 #: By method: the GPU's solver, which also runs on the host, the cycles' length, and the work of tasks.
 SOLVERS = {
     "triangles": (triangles.WarpTriangles, 3, lambda ranked: triangles.work(ranked, 3)),
