@@ -657,7 +657,7 @@ def tables_of(name):
 def published(*names):
     """All tables of a preset, and the first picture of each, from the results of its runs.
 
-    Tables of one title, which are of different graphs, become one.
+    Tables of one title become one, in which a later run replaces rows and makes up for what was left out.
     """
     lines, late, parts = [], [], {}
     for name in names:
@@ -665,6 +665,7 @@ def published(*names):
         here = found["machine"]
         gpus = [gpu["name"] for gpu in here["gpus"]] if "gpus" in here else [here["gpu"]]
         where = ", ".join([f"{here['cores']} cores", *gpus])
+        late = [missing for missing in late if re.split("[ ,]", missing)[0] not in found["graphs"]]
         late += found.get("left_out", [])
         for number, one in enumerate(tables_of(name)):
             how = f"{one.source}; {where}; medians of {found['runs']} runs."
@@ -686,22 +687,39 @@ def joined(parts):
     first, *others = parts
     for other in others:
         figures = [
-            replace(mine, series=mine.series | its.series) for mine, its in zip(first.figures, other.figures)
+            replace(mine, series=extended(mine.series, its.series))
+            for mine, its in zip(first.figures, other.figures)
         ]
-        first = replace(first, rows=first.rows + other.rows, figures=figures)
+        rows = {subject(row): row for row in [*first.rows, *other.rows]}
+        first = replace(first, rows=list(rows.values()), figures=figures)
     return first
+
+
+def subject(row):
+    """What a row of an experiment is about: its words, and the sizes that were asked for."""
+    return tuple(
+        (key, one) for key, one in row.items() if isinstance(one, str) or key in ("vertices", "parts")
+    )
+
+
+def extended(series, others):
+    """Curves with the points of others; of two points at one place, the later one counts."""
+    return series | {
+        label: sorted((dict(series.get(label, ())) | dict(points)).items())
+        for label, points in others.items()
+    }
 
 
 #: The results of each preset, on the page of tables.
 PUBLISHED = {
     "hellas-2018": ["hellas-2018"],
     "baltzakis": ["baltzakis"],
-    "harish": ["harish", "harish-all-pairs"],
+    "harish": ["harish", "harish-all-pairs", "harish-all-pairs-large"],
     "cs406": ["cs406-amazon", *(f"cs406-dblp-{part}" for part in ("gpu", "static", "queue")), "cs406-gpus"],
     "ecl-mst": ["ecl-mst"],
     "manoochehri-2017": [
         f"manoochehri-2017-{part}"
-        for part in ("forests", "denser", "sparser", "protocols", "retries", "partitions")
+        for part in ("forests", "denser", "sparser", "protocols", "retries", "partitions", "partitions-rmat")
     ],
 }
 TABLES.update({f"published-{preset}": partial(published, *names) for preset, names in PUBLISHED.items()})
