@@ -4,6 +4,7 @@
     python bench/streams.py files --folder DIRECTORY --edges 40000 --shards 4 --vertices 10000
     python bench/streams.py files --folder DIRECTORY --rmat 26 --edges 1073741824
     python bench/streams.py gpu                           1 G and 4 G edges over 2**26 vertices
+    python bench/streams.py inserts --device cuda         batches of edges on the device, R-MAT and uniform
 
 The shards are written once, by processes of their own, with pyarrow's defaults: two columns of int64 ids,
 drawn uniformly, or of R-MAT with ids in random order.  They are streamed by ``edgewise components --stream``
@@ -14,6 +15,10 @@ is done with them.
 
 From host memory to a GPU the yardstick is the rate of plain copies from page-locked memory, and an edge is 8
 bytes.  The labels of the first case are compared with those of the graph resident on the GPU.
+
+Inserts are batches of edges that are on the device already, added to a ``ComponentsStream`` with nothing in
+it; their yardstick is GConn (arXiv:2008.11839), which reports up to 48.23 G inserts a second on a
+V100.  The labels at the end are compared with those of the whole graph.
 """
 
 import json
@@ -207,7 +212,51 @@ def case(memory, columns, team, rate, runs, expected=None):
     return row | {"share_of_link": 1e9 * row["gb_per_s"] / rate, "device_gb": max(peaks) / 1e9}
 
 
+# -- Batches -------------------------------------------------------------------------------------------------
+
+
+def inserts(given):
+    """Edges a second that a stream takes in batches of several sizes, from arrays on its device."""
+    import edgewise as ew
+
+    for kind in given.kinds:
+        n, m = 1 << given.scale, given.factor << given.scale
+        if kind == "rmat":
+            graph = ew.generate.rmat(given.scale, edge_factor=given.factor, seed=1, device=given.device)
+        else:
+            graph = ew.generate.uniform(n, m, seed=1, device=given.device)
+        ends, expected = (graph.sources, graph.targets), ew.connected_components(graph).count
+        for batch in given.batches:
+            times = []
+            for run in range(given.runs + 1):
+                found, spent = timed(partial(inserted, ends, min(batch, m), n, given.device))
+                times += [spent] if run else []
+            row = {"graph": kind, "vertices": n, "edges": len(ends[0]), "batch": min(batch, m)}
+            row |= {"seconds": spread(times), "right": found == expected}
+            yield row | {"inserts_per_s": row["edges"] / row["seconds"]["median"]}
+
+
+def inserted(ends, batch, n, device):
+    """The number of components after all edges have been added in batches."""
+    import edgewise as ew
+
+    stream = ew.ComponentsStream(n, device=device)
+    for start in range(0, len(ends[0]), batch):
+        stream.add(*(column[start : start + batch] for column in ends))
+    return stream.result().count
+
+
 PARTS = {
+    "inserts": part(
+        "streams-inserts-{place}",
+        inserts,
+        device="cpu",
+        scale=24,
+        factor=16,
+        kinds=["rmat", "uniform"],
+        batches=[10**5, 10**6, 10**7, 1 << 40],
+        runs=7,
+    ),
     "files": part(
         "streams-{kind}",
         files,
