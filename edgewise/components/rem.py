@@ -1,11 +1,11 @@
 """Rem's algorithm: one pass over the edges, splicing as it goes (Hellås 2018, Algorithms 1 and 2).
 
 The sequential form is due to Rem (Dijkstra 1976; Patwary, Blair & Manne 2010), the form with compare-and-swap
-to Hellås, "Connected Components on Multiple GPUs".  Both endpoints move towards the roots together: the
-parent of the endpoint with the larger parent is replaced by the other's, and the walk continues from the
-replaced parent.  A tree's root is its smallest vertex, so the smaller parent wins here (Algorithm 1 of the
-thesis links to the larger).  A successful swap leaves exactly one pair to join, which the thread continues
-with, so no edge is lost.
+to Hellås, "Computing Connected Components on Multiple GPUs".  Both endpoints move towards the roots
+together: the parent of the endpoint with the larger parent is replaced by the other's, and the walk continues
+from the replaced parent.  A tree's root is its smallest vertex, so the smaller parent wins here (Algorithm 1
+of the thesis links to the larger).  A successful swap leaves exactly one pair to join, which the thread
+continues with, so no edge is lost.
 
 This holds only while every thread splices, so compression is a separate pass at the end.
 """

@@ -52,7 +52,7 @@ class Preset:
 
 PRESETS = {
     "hellas-2018": Preset(
-        "Y. Hellås, Connected Components on Multiple GPUs, 2018",
+        "Y. Hellås, Computing Connected Components on Multiple GPUs, 2018",
         {
             "iterations": hellas.iterations,
             "hook-rem": hellas.hook_rem,

@@ -1,4 +1,4 @@
-"""Harish and Narayanan (2007), as in Fusi's thesis: BFS, SSSP and all pairs, on the CPU and on a GPU.
+"""Harish and Narayanan (2007), as in Fusi's slides: BFS, SSSP and all pairs, on the CPU and on a GPU.
 
 Figures 4, 5 and 7 of the paper: random graphs of degree 6 to 7, scale-free graphs in which one vertex in a
 thousand has a degree of up to 1000, and graphs of 100,000 vertices with growing degree, all with weights from

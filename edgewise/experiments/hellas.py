@@ -1,4 +1,4 @@
-"""Hellås (2018), "Connected Components on Multiple GPUs": plain hooks, Rem against Hook, compressing.
+"""Hellås (2018), "Computing Connected Components on Multiple GPUs": plain hooks, Rem, compressing.
 
 The experiments of sections 6.3.1 to 6.3.3, on stand-ins for the graphs of Table 6.1, and the question that
 they leave open: why do street networks gain from one round of Hook-non-atomic?  Scaling is in

@@ -14,9 +14,11 @@ thesis:
 * *Transactions.*  Every vertex with a candidate runs a transaction on two words, the mates of both.  If both
   are still free, they become a pair; otherwise the vertex stays single in this round.
 
-The thesis has one round for each graph of the hierarchy, in which a star loses one leaf.  Here there are a
-few, and a pair is at most as heavy as a vertex of the coarsest graph should be.  Among equal weights the
-largest random number of an edge decides, so that a vertex and its candidate often want each other.
+The thesis has one round for each graph of the hierarchy, in which a star loses one leaf, and candidates may
+have mates already.  Here there are a few rounds, and a pair is at most as heavy as a vertex of the coarsest
+graph should be.  Transactions are those of the default protocol; the thesis has its own, ``priority``.  Among
+equal weights the largest random number of an edge decides, so that a vertex and its candidate often want each
+other.
 
 It is kept to compare with.  Only moves that make the cut smaller are made, so it ends in the first local
 minimum, and a matching hardly shrinks graphs with hubs.  With several threads the pairs and the moves depend

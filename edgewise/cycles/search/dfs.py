@@ -1,7 +1,7 @@
 """Depth-first search to a limited depth from every vertex: the method of the CS406 project, with its cost.
 
 From a vertex all paths of ``length - 1`` edges are walked, and the row of the last vertex is read from its
-beginning until the first vertex is found (CS406, "Parallelizing cycle counting": ``sparse3``, ``sparse4``,
+beginning until the first vertex is found (CS406, project presentation: ``sparse3``, ``sparse4``,
 ``sparse5`` and their kernels).  A stack holds the position in each row of the path, and the last two levels
 are plain loops.  Whether a vertex is on the path is found by comparing, or with ``marked=True`` in an array
 of a byte for each vertex, which the project has for each CPU thread (``DFS_sparse``).  Every cycle is found
