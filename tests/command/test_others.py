@@ -150,9 +150,9 @@ def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
 
 @pytest.fixture
 def few_scattered(monkeypatch):
-    """The list with scattered ids and the graphs of usual sizes, which take minutes, are small."""
-    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10))
-    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4)):
+    """The list with scattered ids, the path and the graphs of usual sizes, which take minutes, are small."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10, paths_alone=1 << 6))
+    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4), ("SIDE", 8)):
         monkeypatch.setattr(warm, name, small)
 
 
