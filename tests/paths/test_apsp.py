@@ -71,7 +71,7 @@ def test_distances_of_weights(shape, dtype):
     weights = weights_for(ZOO[shape], dtype)
     for directed in (False, True):
         expected = oracle(*ZOO[shape], weights, directed)
-        for name in NAMES[1:] if INTERPRETED else NAMES:  # the tests above and below show what auto takes
+        for name in NAMES:
             if name != "multi-source":
                 result = all_pairs_shortest_paths(graph_of(ZOO[shape], weights, directed), method=name)
                 assert result.distances.dtype == dtype
