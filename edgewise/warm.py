@@ -59,6 +59,8 @@ PROCESSES = 8
 #: Sizes of the graphs for those kernels that no tiny graph needs: the scale of one that has hubs, the rows of
 #: a grid, the scale of one with far more edges than vertices, and that from which on generators use loops.
 SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
+#: Side of the grid, and so of several levels, that is divided on CPU cores.
+SIDE = 64
 #: Seconds between two looks at what there is.
 POLL_SECONDS = 0.1
 
@@ -505,7 +507,7 @@ def _divide(device):
     from edgewise.graph import Graph
     from edgewise.partitions import partition
 
-    side = 64 if device == "cpu" else 1 + int(tuning.GPU.partitions_level**0.5)
+    side = SIDE if device == "cpu" else 1 + int(tuning.GPU.partitions_level**0.5)
     plain = grid(side, side)
     heavy = with_weights(plain, 1, 9, seed=1)
     n = plain.n_vertices

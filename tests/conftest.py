@@ -101,6 +101,19 @@ def data():
     return DATA
 
 
+@pytest.fixture(scope="session", autouse=True)
+def small_tiles():
+    """In the interpreter tiles of matrices are small, so that graphs of few vertices have several."""
+    if engine() != "interpreter":
+        yield
+        return
+    from edgewise.paths.apsp import floyd_warshall
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(floyd_warshall, "TILE", 16)
+        yield
+
+
 @pytest.fixture(scope="module")
 def threads():
     """Two threads, as the workers of ``client=``."""

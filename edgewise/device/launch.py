@@ -28,7 +28,7 @@ from edgewise.garbage_collection import collection_paused
 #: data, shape and stride.
 PASSES_WORDS = not PUBLIC_ONLY
 #: Threads per block (the simulator starts a Python thread for each).
-BLOCK = 64 if SIMULATED else 256
+BLOCK = 16 if SIMULATED else 256
 #: Indices per thread of loops with a fetch; unrolled by hand in :mod:`edgewise.device.grid`.
 ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from importlib import import_module
 
@@ -15,11 +13,12 @@ import pytest
 import edgewise as ew
 from edgewise import tuning, warm
 from edgewise.command import run
-from edgewise.device import cache
+from edgewise.device import cache, numba_internals
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
 from edgewise.warm import TAKEN
+from tests.kernels import needed
 
 
 def test_generate_writes_the_graph_that_python_makes(tmp_path, capsys):
@@ -150,9 +149,9 @@ def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
 
 @pytest.fixture
 def few_scattered(monkeypatch):
-    """The list with scattered ids and the graphs of usual sizes, which take minutes, are small."""
-    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10))
-    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4)):
+    """The list with scattered ids, the path and the graphs of usual sizes, which take minutes, are small."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10, paths_alone=1 << 6))
+    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4), ("SIDE", 8)):
         monkeypatch.setattr(warm, name, small)
 
 
@@ -221,31 +220,27 @@ def test_warmup_of_cores(capsys, monkeypatch):
         assert json.loads(capsys.readouterr().out)["device"] == "cpu" and bool(called) == bool(count)
 
 
+@pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="private names of Numba say what is needed")
 def test_warmup_leaves_nothing_to_compile(tmp_path):
-    """A process after ``warmup`` gives no notice of compiling."""
-    fresh = os.environ | {"EDGEWISE_CACHE_DIR": str(tmp_path / "kernels"), "EDGEWISE_QUIET": "0"}
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_text("a,b\nx,y\ny,z\n")
-
-    def edgewise(*arguments):
-        command = [sys.executable, "-m", "edgewise", *arguments, "--device", "cpu", "--json"]
-        done = subprocess.run(command, env=fresh, capture_output=True, text=True, check=True)
-        return json.loads(done.stdout), done.stderr
-
-    facts, notice = edgewise("warmup", "--components")
-    assert facts["device"] == "cpu"
-    assert "compiling" in notice
+    """What commands need afterwards is among what ``warmup`` compiles, or loads where it is there."""
+    command = "from edgewise.command import run; run(sys.argv[1:])"
+    there, out = needed(command, "warmup", "--components", "--device", "cpu", "--json", cwd=tmp_path)
+    assert json.loads(out)["device"] == "cpu"
+    (tmp_path / "pairs.csv").write_text("a,b\nx,y\ny,z\n")
     (tmp_path / "people.csv").write_text("id,n\nz,1\nx,2\ny,3\n")
-    for words in ([], ["--name", "min"], ["--records", str(tmp_path / "people.csv"), "--name", "min"]):
-        table = str(tmp_path / "table.parquet")
-        facts, notice = edgewise("components", str(pairs), *words, "-o", table)
-        assert facts["components"] == 1
-        assert notice == ""
+
+    def components_by(file, *words):
+        given = "components", file, *words, "-o", "table.parquet", "--device", "cpu", "--json"
+        kernels, out = needed(command, *given, cwd=tmp_path)
+        assert kernels <= there
+        return json.loads(out)["components"], kernels
+
+    for words in ([], ["--name", "min"], ["--records", "people.csv", "--name", "min"]):
+        assert components_by("pairs.csv", *words)[0] == 1
     ids = np.random.default_rng(1).integers(0, 2**40, (2, 2**18))  # no parents of neighbours are close
     names = np.char.add("x", ids.astype(str))
     for number, column in enumerate((ids, names)):
         file = tmp_path / f"{number}.parquet"
         pa.parquet.write_table(pa.table({"a": column[0], "b": column[1]}), file)
-        facts, notice = edgewise("components", str(file), "-o", table)
-        assert facts["components"] == 2**18
-        assert notice == ""
+        components, kernels = components_by(file)
+        assert components == 2**18 and kernels

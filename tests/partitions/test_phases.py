@@ -9,8 +9,8 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.partitions import PRESETS, rating, ratings, refine, row_shares
 from edgewise.partitions import input as inputs
-from edgewise.partitions import rating, ratings, refine, row_shares
 from edgewise.partitions.coarsen.clustering import cluster
 from edgewise.partitions.coarsen.contraction import contract
 from edgewise.partitions.coarsen.two_hop_matching import match_pairs
@@ -378,7 +378,8 @@ def test_those_that_cost_least_leave(monkeypatch, bits):
 
 def test_ratings_with_little_memory(monkeypatch):
     """With hash tables, and with one worker to contract, the partition is that of totals for each label."""
-    graph = ew.generate.delaunay(2200, seed=1)
+    graph = ew.generate.delaunay(400, seed=1)
+    monkeypatch.setitem(PRESETS, "default", PRESETS["default"]._replace(coarsest=100, coarsest_for_each=8))
     expected = ew.partition(graph, 7, seed=3)
     for module in ("ratings", "coarsen.contraction"):
         monkeypatch.setattr(sys.modules[f"edgewise.partitions.{module}"], "TOTALS_BYTES", 0)

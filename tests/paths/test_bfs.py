@@ -272,7 +272,7 @@ def test_the_result_is_a_table_a_file_and_a_picture(tmp_path):
 @pytest.mark.interpreter
 @pytest.mark.usefixtures("no_graph_is_small")
 def test_the_choice_does_not_depend_on_what_is_cached():
-    vertices, sources, targets = _uniform(30_000, 60_000)
+    vertices, sources, targets = _uniform(10_000, 20_000)
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=True)
     source = int(np.argmax(graph.degrees()))
     before = bfs(graph, source)
@@ -447,7 +447,7 @@ def test_targets_end_the_search_the_same_everywhere(shape):
 @pytest.mark.usefixtures("no_graph_is_small")
 @pytest.mark.skipif(PLACE != "cpu", reason="another method on GPUs")
 def test_a_prepared_directed_graph_is_searched_from_both_sides():
-    made = ew.generate.rmat(13, edge_factor=16, seed=1)
+    made = ew.generate.rmat(10, edge_factor=16, seed=1)
     graph = ew.Graph.from_edges(made.sources, made.targets, directed=True, n_vertices=made.n_vertices)
     hub = int(graph.degrees().argmax())
     usual = bfs(graph, hub)
