@@ -15,7 +15,7 @@ import pytest
 import edgewise as ew
 from edgewise import tuning, warm
 from edgewise.command import run
-from edgewise.device import cache
+from edgewise.device import ahead
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -157,15 +157,19 @@ def few_scattered(monkeypatch):
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize(
-    "words, chosen", [([], [*warm.KERNELS]), (["--paths", "--cores"], ["paths", "cores"])]
-)
-def test_warmup_by_several_processes(words, chosen, monkeypatch):
-    given = []
-    monkeypatch.setattr(warm, "compile_in_processes", lambda options, progress: given.append(options))
-    monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: True)
+@pytest.mark.parametrize("words", [[], ["--paths", "--cores"]])
+def test_warmup_shares_the_kernels_of_its_options(words, monkeypatch):
+    found, called = [], []
+    import_module("edgewise.command.warmup")  # which reads the options of the function
+    monkeypatch.setattr(ahead, "share", lambda numbers, needed: found.append((numbers, needed)))
+    monkeypatch.setattr(ew, "warmup", lambda **options: called.append(options))
     assert run(["warmup", "--device", "cpu", "--quiet", *words]) == 0
-    assert [sorted(one) for one in given] == [sorted(chosen)]
+    ((numbers, needed),) = found
+    options = {name for name, is_chosen in called[0].items() if name != "device"}
+    chosen = {name for name in options if f"--{name}" in words} or options
+    assert {ahead.runs()[number]["words"][1].removeprefix("--") for number in numbers} == chosen
+    texts = [*map(json.dumps, needed)]
+    assert len({*texts}) == len(texts) > 10
 
 
 @pytest.mark.interpreter
