@@ -20,7 +20,7 @@ def warmup(run: options.Run, kinds=KINDS):
     device = arrays.resolve(run.device or "auto")
     with stages(run.quiet or run.json) as (stage, clock), stage("compile", f"compiling for {device}"):
         if device == "cpu":
-            ahead.share_warmup([name for name, is_chosen in kinds.items() if is_chosen] or [*kinds])
+            ahead.share_warmup([name for name, is_chosen in kinds.items() if is_chosen])
         edgewise.warmup(device=device, **kinds)
     if run.json:
         report.as_json({"device": device, "seconds": seconds(clock)})

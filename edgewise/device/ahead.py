@@ -173,9 +173,9 @@ def start_on_cpu(words: list[str], name: str, signature: str) -> bool:
 
 
 def share_warmup(options: list[str]) -> None:
-    """Start the processes for ``edgewise warmup`` with some options."""
-    wanted = [["warmup", f"--{option}"] for option in options]
-    numbers = [number for number, run in enumerate(runs()) if run["words"] in wanted]
+    """Start the processes for ``edgewise warmup`` with some options, or with none for all kernels."""
+    found = [(number, run["words"]) for number, run in enumerate(runs()) if run["words"][0] == "warmup"]
+    numbers = [number for number, words in found if not options or words[1].removeprefix("--") in options]
     share(numbers, _kernels_of(numbers))
 
 
