@@ -1,14 +1,7 @@
 """Compiling ahead: every command on tiny graphs, so that its kernels are on disk before they are wanted."""
 
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from importlib import import_module
 
-from edgewise import unfinished
-from edgewise.errors import WorkerError
 from edgewise.front import named
 from edgewise.unfinished import temporary_folder
 
@@ -40,29 +33,11 @@ TAKEN_FORESTS = {"cpu": ("kruskal", "boruvka"), "cuda": ("boruvka",)}
 WITH_OPTIONS = ("components", "cycles", "forest", "partitions")
 #: Length of cycles from which on there is one method for all.
 LONGEST = 7
-#: Options of :func:`warmup`, the slowest first, and about how many kernels for CPU cores each compiles.
-KERNELS = {"partitions": 55, "components": 57, "paths": 50, "cycles": 32, "forests": 30, "cores": 12}
-#: The commands of each option, whose usual kernels all processes share.
-COMMANDS = {
-    "partitions": ("partition",),
-    "components": ("components",),
-    "paths": ("paths",),
-    "cycles": ("cycles",),
-    "forests": ("forest",),
-    "cores": ("cores", "strong"),
-}
-#: What a process runs that compiles some of them.
-START = "import sys; sys.path[:] = {path}; from edgewise import warm; "
-START += "warm.compile_apart({options}, {commands}, {folder!r})"
-#: Processes that compile on a machine with many cores; each takes 0.2 GB.
-PROCESSES = 8
 #: Sizes of the graphs for those kernels that no tiny graph needs: the scale of one that has hubs, the rows of
 #: a grid, the scale of one with far more edges than vertices, and that from which on generators use loops.
 SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
 #: Side of the grid, and so of several levels, that is divided on CPU cores.
 SIDE = 64
-#: Seconds between two looks at what there is.
-POLL_SECONDS = 0.1
 
 
 @named
@@ -122,82 +97,6 @@ def warmup(
         if is_chosen or not any(chosen):
             step(where)
     return where
-
-
-def compile_in_processes(options: Sequence[str], progress: Callable[[int, int], None]) -> None:
-    """Compile the kernels of some options for CPU cores, by a process for each core.
-
-    All of them first share the usual kernels of the commands, kernel by kernel; then each makes the calls of
-    some options, which compile the others.
-
-    Parameters
-    ----------
-    options : sequence of str
-        Names of parameters of :func:`warmup`.
-    progress : callable
-        Is called with the number of kernels that are there and about how many there will be.
-
-    Raises
-    ------
-    WorkerError
-        A process has failed.
-    """
-    from edgewise.device import cache, usable_cores
-
-    options = sorted(options, key=[*KERNELS].index)
-    total, before = sum(KERNELS[option] for option in options), len(cache.names_of_kernels())
-    count = min(usable_cores.usable_cores(), PROCESSES)
-    shares = [options[number::count] for number in range(count)]
-    commands = [command for option in options for command in COMMANDS[option]]
-    with temporary_folder() as folder, ExitStack() as stack:
-        running = [
-            stack.enter_context(
-                unfinished.session(
-                    [
-                        sys.executable,
-                        "-c",
-                        START.format(path=sys.path, options=share, commands=commands, folder=str(folder)),
-                    ]
-                )
-            )
-            for share in shares
-        ]
-        while any(one.poll() is None for one in running):
-            _check_status(running, shares)
-            found = len(cache.names_of_kernels()) - before
-            if found > 0:
-                cache.announce()
-            progress(max(0, min(found, total)), total)
-            time.sleep(POLL_SECONDS)
-        _check_status(running, shares)
-
-
-def _check_status(processes, shares):
-    """Raise if a process with a share of the options has failed; the others compile what those need too."""
-    for process, share in zip(processes, shares):
-        if process.poll() and share:
-            raise WorkerError(
-                f"the process for {', '.join(share)} has ended with status {process.returncode}; "
-                f"run edgewise warmup --{share[0]}, which shows the reason"
-            )
-
-
-def compile_apart(options: Sequence[str], commands: Sequence[str], folder: str) -> None:
-    """Compile the kernels of some options in a process that :func:`compile_in_processes` has started.
-
-    Before that it compiles usual kernels of ``commands``, as far as no other process does.  The caller says
-    that kernels are compiled, and removes ``folder``, in which temporary files are made.
-    """
-    from edgewise import notices
-    from edgewise.device import ahead_on_cpu, cache
-
-    unfinished.end_with_caller()
-    tempfile.tempdir = folder
-    notices.listener = lambda name: None
-    ahead_on_cpu.compile_free(ahead_on_cpu.kernels_of(commands))
-    cache.wait_for_other = lambda name: time.sleep(POLL_SECONDS)
-    if options:
-        warmup(device="cpu", **dict.fromkeys(options, True))
 
 
 def _join_all_kinds(where):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from edgewise import command, driver
-from edgewise.device import ahead, ahead_on_cpu
+from edgewise.device import ahead
 
 pytestmark = pytest.mark.interpreter
 
@@ -116,7 +116,9 @@ def test_nobody_is_told_of_a_gpu_that_is_not_there(calls):
 
 def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
     started = []
-    monkeypatch.setattr(ahead, "start", lambda capability, command: started.append((capability, command)))
+    monkeypatch.setattr(
+        ahead, "start_for_gpu", lambda capability, command: started.append((capability, command))
+    )
     monkeypatch.setattr(command.keyboard, "watch", lambda: None)
     monkeypatch.setattr(command.notices, "command", "paths")
     monkeypatch.setattr(command.notices, "first_kernel", None)
@@ -129,8 +131,8 @@ def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
 
 def test_commands_on_the_cpu_compile_ahead_from_the_first_kernel_on(monkeypatch):
     started = []
-    monkeypatch.setattr(ahead, "start", None)
-    monkeypatch.setattr(ahead_on_cpu, "start", lambda *given: started.append(given))
+    monkeypatch.setattr(ahead, "start_for_gpu", None)
+    monkeypatch.setattr(ahead, "start_on_cpu", lambda *given: started.append(given))
     monkeypatch.setattr(command.keyboard, "watch", lambda: None)
     monkeypatch.setattr(command.notices, "first_kernel", None)
     command._begin(on_gpu=False, arguments=["paths", "roads.gr"])

@@ -118,7 +118,7 @@ def _begin(on_gpu, arguments):
     if on_gpu:
         from edgewise.device import ahead
 
-        driver.when_found(partial(ahead.start, command=notices.command))
+        driver.when_found(partial(ahead.start_for_gpu, command=notices.command))
     else:
         notices.first_kernel = partial(_compile_ahead, arguments)
     gc.freeze()
@@ -128,9 +128,9 @@ def _begin(on_gpu, arguments):
 
 def _compile_ahead(arguments, *kernel):
     """Compile ahead for CPU cores after a kernel that the command needs now; return whether that is known."""
-    from edgewise.device import ahead_on_cpu
+    from edgewise.device import ahead
 
-    return ahead_on_cpu.start(arguments, *kernel)
+    return ahead.start_on_cpu(arguments, *kernel)
 
 
 def run(arguments, begin=lambda: None) -> int:

@@ -358,6 +358,14 @@ def sole(name: str, wait: bool = True):
             os.close(lock)
 
 
+def remove_locks():
+    """Remove the locks that no process has, which killed processes leave behind."""
+    path = folder()
+    for file in [] if path is None else path.glob("*.lock"):
+        with sole(file.stem, wait=False):
+            pass
+
+
 def _read(file):
     """Content of a file of the folder or of the package's; ``None`` if missing, damaged, or not safe."""
     content = _content(folder(), file, _is_safe)

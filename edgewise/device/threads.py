@@ -159,6 +159,11 @@ def compiled(region, name):
     return Region(internals.with_fast_records(cache.keep(function, name)), name)
 
 
+def prepare_compiler() -> None:
+    """Import the compiler and fill its tables of functions, by compiling a function that does nothing."""
+    compiled(lambda: 0, "nothing").function()
+
+
 def run(region, n_workers, *arguments):
     """Run a compiled function as workers 0 to ``n_workers - 1``; the caller holds the lock.
 

@@ -47,11 +47,11 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
 def test_commands_launch_usual_kernels(words, monkeypatch):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_few=0))  # as for large input
-    usual = [(without_width(name), kinds) for name, kinds in ahead.usual_kernels()]
+    usual = [(without_width(name), ahead.kinds_of(kinds)) for name, kinds in ahead.gpu_kernels()]
     launched, launch_one = [], launch.Kernel.__call__
 
     def note(self, count, arguments, device):
-        launched.append((without_width(self.name), ahead.written_as(map(launch.kind_of, arguments))))
+        launched.append((without_width(self.name), tuple(map(launch.kind_of, arguments))))
         return launch_one(self, count, arguments, device)
 
     monkeypatch.setattr(launch.Kernel, "__call__", note)

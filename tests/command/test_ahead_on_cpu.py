@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from edgewise.device import ahead_on_cpu
+from edgewise.device import ahead
 from edgewise.device.numba_internals import HAS_CACHE
 from edgewise.device.target import INTERPRETED, SIMULATED
 
 pytestmark = pytest.mark.skipif(
     INTERPRETED or SIMULATED or not HAS_CACHE, reason="it is the compiler that keeps kernels"
 )
-PAGE = Path(__file__).parent.parent.parent / "bench" / "usual_cpu_kernels.py"
+PAGE = Path(__file__).parent.parent.parent / "bench" / "usual_kernels.py"
 COMMANDS = ("partition mesh.graph 8", "paths roads.gr --source 1 --to 5000", "forest weighted.csv")
 COMMANDS += ("strong pairs.csv", "cores pairs.csv")
 
@@ -20,7 +20,7 @@ COMMANDS += ("strong pairs.csv", "cores pairs.csv")
 @pytest.fixture(scope="module")
 def listing():
     """The page that makes the list."""
-    specification = importlib.util.spec_from_file_location("usual_cpu_kernels", PAGE)
+    specification = importlib.util.spec_from_file_location("usual_kernels", PAGE)
     page = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(page)
     return page
@@ -35,8 +35,10 @@ def folder(listing, tmp_path_factory):
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_commands_need_usual_kernels(words, listing, folder):
-    needed = listing.kernels_of(words.split(), folder)
-    number, _ = ahead_on_cpu._run_of(words.split(), needed[0][0], repr(ahead_on_cpu.types_of(needed[0][1])))
-    usual = ahead_on_cpu.runs()[number]["kernels"]
+def test_commands_need_usual_kernels(words, listing, folder, monkeypatch):
+    found = []
+    monkeypatch.setattr(ahead, "share", lambda numbers, needed: found.extend(numbers))
+    needed = listing.kernels_of("cpu", words.split(), folder)
+    assert ahead.start_on_cpu(words.split(), needed[0][0], repr(ahead.types_of(needed[0][1])))
+    usual = ahead.runs()[found[0]]["kernels"]
     assert [kernel for kernel in needed if kernel not in usual] == []

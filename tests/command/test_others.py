@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import replace
 from importlib import import_module
+from inspect import signature
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pytest
 import edgewise as ew
 from edgewise import tuning, warm
 from edgewise.command import run
-from edgewise.device import cache, numba_internals
+from edgewise.device import ahead, cache, numba_internals
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -156,15 +157,18 @@ def few_scattered(monkeypatch):
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize(
-    "words, chosen", [([], [*warm.KERNELS]), (["--paths", "--cores"], ["paths", "cores"])]
-)
-def test_warmup_by_several_processes(words, chosen, monkeypatch):
-    given = []
-    monkeypatch.setattr(warm, "compile_in_processes", lambda options, progress: given.append(options))
-    monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: True)
+@pytest.mark.parametrize("words", [[], ["--paths", "--cores"]])
+def test_warmup_shares_the_kernels_of_its_options(words, monkeypatch):
+    found = []
+    options = {f"--{one.name}" for one in signature(ew.warmup).parameters.values() if one.default is False}
+    import_module("edgewise.command.warmup")  # which reads the options of the function
+    monkeypatch.setattr(ahead, "share", lambda numbers, needed: found.append((numbers, needed)))
+    monkeypatch.setattr(ew, "warmup", lambda **options: None)
     assert run(["warmup", "--device", "cpu", "--quiet", *words]) == 0
-    assert [sorted(one) for one in given] == [sorted(chosen)]
+    ((numbers, needed),) = found
+    assert {ahead.runs()[number]["words"][1] for number in numbers} == ({*words} or options)
+    texts = [*map(json.dumps, needed)]
+    assert len({*texts}) == len(texts) > 10
 
 
 @pytest.mark.interpreter

@@ -1,6 +1,5 @@
 """The usual kernels of a GPU are compiled by other processes, each once; a command waits for one at most."""
 
-import json
 import os
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 from tests.processes import ended
 
 CAPABILITY = 9, 0
-USUAL = ahead.usual_kernels("paths")
+USUAL = ahead.gpu_kernels("paths")
 #: The quickest to compile.
 QUICK = "edgewise.ingest.csr._find_row", ("uint64[]", "int64", "int64[]")
 compiling = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that makes PTX")
@@ -25,10 +24,8 @@ compiling = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compi
 def empty_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EDGEWISE_CACHE_DIR", str(tmp_path))
     cache.folder.cache_clear()
-    ahead.start.cache_clear()
     yield cache.folder()
     cache.folder.cache_clear()
-    ahead.start.cache_clear()
 
 
 def kept(folder, ending):
@@ -39,30 +36,30 @@ def kept(folder, ending):
 @pytest.mark.parametrize("name, kinds", USUAL, ids=[name for name, _ in USUAL])
 def test_the_list_names_kernels_and_their_types(name, kinds):
     assert ahead.kernel_named(name).name == name
-    assert ahead.written_as(ahead.kinds_of(kinds)) == kinds
+    assert len(ahead.kinds_of(kinds)) == len(kinds)
 
 
 def test_kernels_of_the_command_come_first():
-    by_command = json.loads(ahead.USUAL.read_text())
-    assert USUAL[: len(by_command["paths"])] == by_command["paths"]
-    assert len(USUAL) == sum(map(len, by_command.values())) == len(ahead.usual_kernels())
+    (own,) = (run["kernels"] for run in ahead.runs() if (run["device"], run["words"]) == ("cuda", ["paths"]))
+    assert USUAL[: len(own)] == own == ahead.gpu_kernels("paths", others_first=True)[-len(own) :]
+    assert sorted(USUAL) == sorted(ahead.gpu_kernels())
 
 
 @compiling
 @pytest.mark.ptx
 def test_processes_share_the_work(empty_cache, tmp_path, monkeypatch):
     script = (
-        "from edgewise.device import ahead; quick = ahead.usual_kernels('generate')[:2];"
-        "ahead.usual_kernels = lambda command, others_first: quick; ahead.compile_usual()"
+        "from edgewise.device import ahead; quick = ahead.gpu_kernels('generate')[:2];"
+        f"ahead.gpu_kernels = lambda *_, **__: quick; ahead.compile_for_gpu({CAPABILITY}, 'generate', 1)"
     )
-    words = [sys.executable, "-c", script, *map(str, CAPABILITY), "generate"]
+    words = [sys.executable, "-c", script]
     running = [subprocess.Popen(words) for _ in range(2)]
     with ended(*running):
         assert [one.wait(timeout=300) for one in running] == [0, 0]
     assert len(kept(empty_cache, ".ptx")) == 2
     assert not kept(empty_cache, ".lock") and not kept(empty_cache, ".draft")
     monkeypatch.setattr(launch, "_compile", None)  # nothing is compiled again
-    for name, kinds in ahead.usual_kernels("generate")[:2]:
+    for name, kinds in ahead.gpu_kernels("generate")[:2]:
         assert launch.entry_name(ahead.kernel_named(name).ptx(ahead.kinds_of(kinds), CAPABILITY))
 
 
@@ -102,30 +99,36 @@ def test_without_the_linker_there_is_no_binary(monkeypatch):
 @pytest.mark.ptx
 def test_one_process_prepares_and_forks_the_others(empty_cache):
     script = (
-        "import os; from edgewise.device import ahead; ahead.processes = lambda: 3;"
-        "quick = ahead.usual_kernels('generate')[:2];"
-        "ahead.usual_kernels = lambda command, others_first: quick[:: -1 if others_first else 1];"
-        "ahead.compile_usual(); print(os.getpid())"
+        "import os; from edgewise.device import ahead; quick = ahead.gpu_kernels('generate')[:2];"
+        "ahead.gpu_kernels = lambda command, others_first: quick[:: -1 if others_first else 1];"
+        f"ahead.compile_for_gpu({CAPABILITY}, 'generate', 3); print(os.getpid(), flush=True)"
     )
-    words = [sys.executable, "-c", script, *map(str, CAPABILITY), "generate"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert len(set(done.stdout.split())) == 3
     assert len(kept(empty_cache, ".ptx")) == 2
 
 
-@pytest.mark.parametrize("count, others_first", [(1, []), (2, [False]), (3, [False, True])])
-def test_the_last_third_begins_with_the_other_kernels(count, others_first, monkeypatch):
-    monkeypatch.setattr(os, "fork", lambda: 1, raising=False)
-    assert not ahead._fork(count)
-    for number in range(1, count):
-        answers = iter([1] * (number - 1) + [0])
+@pytest.mark.interpreter
+@pytest.mark.parametrize("count, orders", [(1, [False]), (2, [False, False]), (3, [False, False, True])])
+def test_the_last_third_begins_with_the_other_kernels(count, orders, monkeypatch):
+    asked = []
+    monkeypatch.setattr(launch, "prepare_compiler", lambda capability: None)
+    monkeypatch.setattr(ahead, "gpu_kernels", lambda command, others_first: asked.append(others_first) or [])
+    for number in range(count):
+        answers = iter([1] * (number - 1) + [0]) if number else iter([1] * count)
         monkeypatch.setattr(os, "fork", answers.__next__, raising=False)
-        assert ahead._fork(count) is others_first[number - 1]
+        ahead.compile_for_gpu(CAPABILITY, "paths", count)
+    assert asked == orders
 
 
-def test_without_fork_one_process_does_all(monkeypatch):
-    monkeypatch.delattr(os, "fork", raising=False)
-    assert not ahead._fork(3)
+@pytest.mark.interpreter
+def test_where_there_are_too_many_processes_one_does_all(monkeypatch):
+    def refuse():
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", refuse, raising=False)
+    with ahead._forked(3) as number:
+        assert number == 0
 
 
 class Running:
@@ -142,12 +145,12 @@ class Running:
 def test_a_command_waits_while_the_processes_prepare():
     name, kinds = QUICK
     answers = iter([False, False, True])
-    ahead._wait(Running(10), name, kinds, answers.__next__)
+    ahead._wait_for_usual(Running(10), name, kinds, answers.__next__)
     assert list(answers) == []
     running = Running(3)  # it ends without the kernel
-    ahead._wait(running, name, kinds, lambda: False)
+    ahead._wait_for_usual(running, name, kinds, lambda: False)
     assert running.looks == -1
-    ahead._wait(None, name, ("int64",), None)  # not one of the usual kernels
+    ahead._wait_for_usual(None, name, ("int64",), None)  # not one of the usual kernels
 
 
 @pytest.fixture
@@ -157,26 +160,26 @@ def started(empty_cache, monkeypatch):
     monkeypatch.setattr(ahead, "SIMULATED", False)
     monkeypatch.setattr(launch, "label_of", lambda capability: "sm90-1")
     monkeypatch.setattr(launch, "wait_for_others", None)
-    monkeypatch.setattr(ahead, "processes", lambda: 3)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", None, raising=False)
     monkeypatch.setattr(ahead, "PUBLIC_ONLY", False)
-    monkeypatch.setattr(subprocess, "Popen", lambda words, **_: began.append(words[-3:]) or Running(1))
+    monkeypatch.setattr(subprocess, "Popen", lambda words, **_: began.append(words[-1]) or Running(1))
     return began
 
 
 def test_a_command_on_a_gpu_starts_them_once(started):
-    ahead.start(CAPABILITY, "info")
+    ahead.start_for_gpu(CAPABILITY, "info")
     assert not started  # it launches no kernels
-    ahead.start(CAPABILITY, "paths")
-    assert started == [["9", "0", "paths"]]
+    ahead.start_for_gpu(CAPABILITY, "paths")
+    assert [one.rpartition("ahead.")[2] for one in started] == ["compile_for_gpu((9, 0), 'paths', 3)"]
     assert launch.wait_for_others is not None
-    ahead.start.cache_clear()  # as another process
-    ahead.start(CAPABILITY, "paths")
+    ahead.start_for_gpu(CAPABILITY, "paths")  # as another process would
     assert len(started) == 1
 
 
 def test_it_can_be_switched_off(started, monkeypatch):
     monkeypatch.setenv("EDGEWISE_COMPILE_AHEAD", "0")
-    ahead.start(CAPABILITY, "paths")
+    ahead.start_for_gpu(CAPABILITY, "paths")
     assert not started
 
 
@@ -185,12 +188,12 @@ def test_nothing_is_started_without_the_compiler(started, monkeypatch):
         raise PackageNotFoundError
 
     monkeypatch.setattr(launch, "label_of", missing)
-    ahead.start(CAPABILITY, "paths")
+    ahead.start_for_gpu(CAPABILITY, "paths")
     assert not started
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the number of cores is not known")
 @pytest.mark.parametrize("cores, count", [(1, 0), (2, 0), (3, 0), (4, 1), (8, 3), (16, 6), (128, 6)])
 def test_small_machines_compile_nothing_ahead(cores, count, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
-    assert ahead.processes() == count
+    monkeypatch.setattr(os, "sched_getaffinity", None, raising=False)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: cores)
+    assert ahead.processes("cuda") == count

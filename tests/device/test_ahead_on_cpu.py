@@ -7,37 +7,47 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from edgewise import notices, unfinished
-from edgewise.device import ahead_on_cpu, cache, threads
-from edgewise.device.ahead import kinds_of
-from edgewise.device.launch import numba_type
+from edgewise.device import ahead, cache, threads
 from edgewise.device.numba_internals import HAS_CACHE
 from edgewise.device.target import INTERPRETED, SIMULATED
 from tests.processes import ended
 
-RUNS = ahead_on_cpu.runs()
-KERNELS = {kernel[0]: kernel[1] for run in RUNS for kernel in run["kernels"]}
-#: The first kernel of each run.
-FIRST = [(run["kernels"][0][0], repr(ahead_on_cpu.types_of(run["kernels"][0][1]))) for run in RUNS]
+RUNS = ahead.runs()
+ON_CPU = [number for number, run in enumerate(RUNS) if run["device"] == "cpu"]
+PARTITION = next(number for number in ON_CPU if RUNS[number]["words"] == ["partition"])
+KERNELS = {kernel[0]: kernel[1] for number in ON_CPU for kernel in RUNS[number]["kernels"]}
 compiling = pytest.mark.skipif(
     INTERPRETED or SIMULATED or not HAS_CACHE, reason="it is the compiler that keeps kernels"
 )
+
+
+def kernel_of(number, position=0):
+    """Name and signature of a kernel of a run, the first one by default."""
+    name, kinds = RUNS[number]["kernels"][position]
+    return name, repr(ahead.types_of(kinds))
+
+
 #: Ends as a command does whose helpers compile; prints their numbers first.
 COMMAND = """
 import sys, time
 from edgewise import unfinished
 from edgewise.command import keyboard
-from edgewise.device import ahead_on_cpu
+from edgewise.device import ahead
 keyboard.watch()
-ahead_on_cpu.processes = lambda: 2
-ahead_on_cpu.START = "import sys; sys.path[:] = {path}; from edgewise import unfinished; "
-ahead_on_cpu.START += "unfinished.end_with_caller(); import time; time.sleep(60 + {number})"
-name, kinds = ahead_on_cpu.runs()[0]["kernels"][0]
-ahead_on_cpu.start(["partition"], name, repr(ahead_on_cpu.types_of(kinds)))
-print(*[one.pid for one in unfinished._leaders], flush=True)
+ahead.processes = lambda device: 2
+own = ahead._calling
+ahead._calling = lambda call: own(f"time.sleep(0); forked = ahead._forked(2); number = forked.__enter__(); "
+    "ahead.unfinished.end_with_caller(); print(ahead.os.getpid(), flush=True); ahead.time.sleep(60)")
+run = next(run for run in ahead.runs() if run["words"] == ["partition"] and run["device"] == "cpu")
+name, kinds = run["kernels"][0]
+ahead.start_on_cpu(["partition"], name, repr(ahead.types_of(kinds)))
+(leader,) = unfinished._leaders
+print(*[leader.stdout.readline().decode().strip() for _ in range(2)], flush=True)
 time.sleep(float(sys.argv[1]))
 keyboard.leave(0)
 """
@@ -57,19 +67,22 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.interpreter
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_list_names_functions_and_their_types(name):
-    assert ahead_on_cpu.function_named(name).name == name
-    assert ahead_on_cpu.written_as(map(numba_type, kinds_of(KERNELS[name]))) == KERNELS[name]
+    assert ahead.function_named(name).name == name
+    assert len(ahead.types_of(KERNELS[name])) == len(KERNELS[name])
 
 
 @pytest.mark.interpreter
-def test_a_run_is_found_by_its_words_and_its_first_kernel():
-    for number, run in enumerate(RUNS):
-        found, needed = ahead_on_cpu._run_of(["a.csv", *run["words"]], *FIRST[number])
-        assert found <= number  # that of the same kernels after others
-        assert needed == [kernel[0] for kernel in run["kernels"]]
-    name, signature = FIRST[0]
+def test_a_run_is_found_by_its_words_and_its_first_kernel(monkeypatch):
+    found = []
+    monkeypatch.setattr(ahead, "share", lambda numbers, needed: found.append((*numbers, needed)))
+    for number in ON_CPU:
+        assert ahead.start_on_cpu(["a.csv", *RUNS[number]["words"]], *kernel_of(number))
+        taken, needed = found.pop()
+        assert taken <= number  # that of the same kernels after others
+        assert needed == RUNS[taken]["kernels"][-len(needed) :]
+    name, signature = kernel_of(PARTITION)
     for words, *kernel in (["convert"], name, signature), (["partition"], name, "(int64,)"):
-        assert ahead_on_cpu._run_of(words, *kernel) == (None, [])
+        assert not ahead.start_on_cpu(words, *kernel) and not found
 
 
 @pytest.fixture
@@ -92,23 +105,24 @@ def started(folder, monkeypatch):
 
     monkeypatch.setattr(unfinished, "session", Session)
     monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: True)
-    monkeypatch.setattr(ahead_on_cpu, "processes", lambda: 3)
+    monkeypatch.setattr(os, "sched_getaffinity", None, raising=False)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 4)
+    monkeypatch.setattr(threads, "count", lambda: 4)
     return began
 
 
 @pytest.mark.interpreter
 def test_a_command_starts_them_where_much_is_left_to_do(started, monkeypatch):
-    kernels = RUNS[0]["kernels"]
-    last = kernels[-1][0], repr(ahead_on_cpu.types_of(kernels[-1][1]))
-    ahead_on_cpu.start(["partition", "--quiet"], *last)
+    kernels = RUNS[PARTITION]["kernels"]
+    ahead.start_on_cpu(["partition", "--quiet"], *kernel_of(PARTITION, -1))
     assert not started and cache.wait_for_other is None
     assert cache.progress() == " (0 of about 1 kernels)"
     monkeypatch.setattr(cache, "names_of_kernels", lambda: [name for name, _ in kernels[2:]])
-    ahead_on_cpu.start(["partition", "--quiet"], *FIRST[0])
+    ahead.start_on_cpu(["partition", "--quiet"], *kernel_of(PARTITION))
     assert not started  # nearly all are there, for other types
     monkeypatch.setattr(cache, "names_of_kernels", list)
-    ahead_on_cpu.start(["partition", "--quiet"], *FIRST[0])
-    assert len(started) == 3 and all("compile_usual(0)" in words for words in started)
+    ahead.start_on_cpu(["partition", "--quiet"], *kernel_of(PARTITION))
+    assert [one.rpartition("ahead.")[2] for one in started] == [f"compile_on_cpu([{PARTITION}], 3)"]
     cache.wait_for_other("some")  # they have ended
     assert cache.wait_for_other is None
 
@@ -120,24 +134,24 @@ def test_it_is_asked_until_a_kernel_is_in_the_list(started, folder, monkeypatch)
 
     def ask(*kernel):
         asked.append(kernel)
-        return ahead_on_cpu.start(["partition"], *kernel)
+        return ahead.start_on_cpu(["partition"], *kernel)
 
     monkeypatch.setattr(cache, "names_of_kernels", list)
     monkeypatch.setattr(notices, "first_kernel", ask)
     monkeypatch.setattr(notices, "listener", lambda name: None)
-    kernels = ("edgewise.files.text_ids.some", "(int64,)"), FIRST[0], FIRST[1]
+    kernels = ("edgewise.files.text_ids.some", "(int64,)"), kernel_of(PARTITION), kernel_of(PARTITION, 1)
     for kernel in kernels:
         assert cache._kept_kernel(*kernel) is None
         cache._read_kernel(*kernel)
     cache.unlock_kernels()
     assert asked == [*kernels[:2]]
-    assert len(started) == 3
+    assert len(started) == 1
 
 
 @pytest.mark.interpreter
 def test_it_can_be_switched_off(started, monkeypatch):
     monkeypatch.setenv("EDGEWISE_COMPILE_AHEAD", "0")
-    ahead_on_cpu.start(["partition"], *FIRST[0])
+    ahead.start_on_cpu(["partition"], *kernel_of(PARTITION))
     assert not started
     assert cache.progress is not None
 
@@ -145,30 +159,30 @@ def test_it_can_be_switched_off(started, monkeypatch):
 @pytest.mark.interpreter
 def test_nothing_is_started_where_nothing_is_kept(started, monkeypatch):
     monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: False)
-    ahead_on_cpu.start(["partition"], *FIRST[0])
+    ahead.start_on_cpu(["partition"], *kernel_of(PARTITION))
     assert not started and cache.progress is None
     monkeypatch.setattr(cache, "keeps_of_all_processes", lambda: True)
     monkeypatch.setattr(cache, "shipped_folder", lambda: Path())
-    ahead_on_cpu.start(["partition"], *FIRST[0])
+    ahead.start_on_cpu(["partition"], *kernel_of(PARTITION))
     assert not started and cache.progress is None
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize("cores, count, number", [(1, 8, 0), (2, 8, 1), (2, 1, 0), (4, 8, 3), (64, 64, 3)])
+@pytest.mark.parametrize("cores, count, number", [(1, 8, 0), (2, 8, 1), (2, 1, 0), (4, 8, 3), (64, 64, 6)])
 def test_a_process_for_each_further_core(cores, count, number, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", None, raising=False)
-    monkeypatch.setattr(ahead_on_cpu, "usable_cores", lambda: cores)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: cores)
     monkeypatch.setattr(threads, "count", lambda: count)
-    assert ahead_on_cpu.processes() == number
+    assert ahead.processes("cpu") == number
     monkeypatch.delattr(os, "sched_getaffinity")
-    assert ahead_on_cpu.processes() == 0
+    assert ahead.processes("cpu") == 0
 
 
 @pytest.mark.interpreter
 def test_the_count_of_kernels_is_shown(folder, monkeypatch):
     said = []
     monkeypatch.setattr(notices, "listener", said.append)
-    monkeypatch.setattr(cache, "progress", lambda: ahead_on_cpu._progress(4, 0, time.monotonic() - 6))
+    monkeypatch.setattr(cache, "progress", lambda: ahead._progress(4, 0, time.monotonic() - 6))
     cache.announce("edgewise.page.some")
     for number in range(3):
         (folder / f"{number}.nbc").touch()
@@ -216,7 +230,8 @@ def test_a_kernel_whose_process_has_failed_is_compiled_here(folder, monkeypatch)
 @compiling
 def test_nobody_is_waited_for_where_no_process_runs(folder, monkeypatch):
     monkeypatch.setattr(notices, "listener", lambda name: None)
-    monkeypatch.setattr(cache, "wait_for_other", lambda name: ahead_on_cpu._wait([], name))
+    has_ended = SimpleNamespace(poll=lambda: 0)
+    monkeypatch.setattr(cache, "wait_for_other", lambda name: ahead._wait(has_ended, name))
     kernel = "edgewise.page.some", "(int64,)"
     with cache.sole(next(cache._files_of(*kernel))):
         assert cache._read_kernel(*kernel) is None
@@ -226,11 +241,12 @@ def test_nobody_is_waited_for_where_no_process_runs(folder, monkeypatch):
 def test_what_a_process_compiles_is_what_the_command_loads(tmp_path):
     """A process compiles the last kernels of a run; then a command compiles only what precedes them."""
     script = (
-        "import sys; from edgewise import unfinished; unfinished.end_with_caller = lambda: None;"
-        "from edgewise.device import ahead_on_cpu; runs = ahead_on_cpu.runs();"
-        "number = next(number for number, run in enumerate(runs) if run['words'] == ['components']);"
-        "ahead_on_cpu.runs = lambda: {number: {'kernels': runs[number]['kernels'][-2:]}};"
-        "ahead_on_cpu.compile_usual(number); print(*[name for name, _ in runs[number]['kernels'][-2:]])"
+        "import os; from edgewise import unfinished; unfinished.end_with_caller = lambda: None;"
+        "own = os.getpid();"
+        "from edgewise.device import ahead; runs = [run for run in ahead.runs() if run['device'] == 'cpu'];"
+        "kernels = next(run['kernels'][-2:] for run in runs if run['words'] == ['components']);"
+        "ahead.runs = lambda: [{'kernels': kernels}];"
+        "ahead.compile_on_cpu([0], 2); print(*[name for name, _ in kernels] if os.getpid() == own else '')"
     )
     settings = os.environ | {"EDGEWISE_CACHE_DIR": str(tmp_path), "EDGEWISE_COMPILE_AHEAD": "0"}
     settings |= {"EDGEWISE_QUIET": "1"}

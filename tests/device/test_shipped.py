@@ -119,13 +119,12 @@ def test_newer_gpus_run_the_kernels_of_older_ones(tmp_path, monkeypatch):
     assert [kernel.ptx(kinds, one) for one in ((8, 0), (8, 6), (9, 0), (12, 0))] == ["of 8.0"] * 4
     assert cache.came_with_package(launch.label_of((8, 0)))
     assert not cache.came_with_package(launch.label_of((9, 0)))
-    ahead.start.cache_clear()
-    monkeypatch.setattr(ahead, "_start", None)  # no process is started
-    monkeypatch.setattr(ahead, "processes", lambda: 2)
-    ahead.start((9, 0), "paths")
+    monkeypatch.setattr(ahead, "_calling", None)  # no process is started
+    monkeypatch.setattr(ahead, "processes", lambda device: 2)
+    ahead.start_for_gpu((9, 0), "paths")
     with pytest.raises(TypeError):
         kernel.ptx(kinds, (7, 5))
-    for function in (cache.folder, cache.shipped_folder, ahead.start):
+    for function in (cache.folder, cache.shipped_folder):
         function.cache_clear()
 
 
