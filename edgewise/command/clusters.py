@@ -35,9 +35,20 @@ class Clusters(NamedTuple):
         str, "With --update: table to write of the clusters that merged, grew or are new.", metavar="FILE"
     ) = None
 
+    conflicts: option(
+        str, "With --cannot: table to write of the pairs that were cut, and the decisions.", metavar="FILE"
+    ) = None
+
+    @property
+    def aside(self):
+        """The output beside the table of the clusters, or ``None``."""
+        return self.changes if self.conflicts is None else self.conflicts
+
     def check(self, scores, stream, view):
         """Refuse options that mean nothing together."""
         check_name(self.name)
+        if self.conflicts is not None and (scores.cannot is None or scores.thresholds is not None):
+            raise OptionError("--conflicts are those of --cannot, at one --threshold; give these")
         if scores.thresholds is not None and (shown := view.kind()):
             raise OptionError(f"--{shown} is of one threshold; give --threshold instead of --thresholds")
         scores.check(stream, self.update)
@@ -78,10 +89,12 @@ class Clusters(NamedTuple):
         if not hasattr(result, "table"):
             return None
         table = result.table(self.name, min_size=self.min_size)
-        if output is not None or self.changes is not None:
-            with stage("write", f"writing {destinations.name_of(output or self.changes)}"):
-                changed = None if self.changes is None else result.changes()
-                _write_both(table, output, to, changed, self.changes)
+        if output is not None or self.aside is not None:
+            with stage("write", f"writing {destinations.name_of(output or self.aside)}"):
+                beside = None
+                if self.aside is not None:
+                    beside = result.changes() if self.conflicts is None else result.conflicts()
+                _write_both(table, output, to, beside, self.aside)
         return table
 
     def facts(self, result, scores) -> dict:
