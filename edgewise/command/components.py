@@ -29,6 +29,7 @@ Merge = options.choice("Merge", "How the labels of several devices are merged", 
     "edgewise components pairs.parquet --thresholds 0.8,0.9 -o clusters.parquet",
     "edgewise components pairs.csv --threshold 0.8 --max-size 20",
     "edgewise components pairs.csv --threshold 0.8 --must same.csv --cannot different.csv",
+    "edgewise components pairs.csv --threshold 0.8 --review 10",
     "edgewise components links.csv --threshold 0.8 --one-to-one all",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
@@ -69,7 +70,9 @@ def components(
         if stream is not None:
             result = streaming.run_stream(stream, stage, job.name)
         else:
-            result = _solved(job, wanted, scores, pairs, reading, str(method), where)
+            result = _solved(
+                job, wanted, scores, pairs, reading, view.needs_pairs, {"method": str(method), **where}
+            )
         if goals.verify:
             with stage("verify", "checking every pair"):
                 result.verify()
@@ -150,13 +153,13 @@ def _stream_of(pairs, reading, source, job, where, method, output):
     return streaming.ScheduledStream(source.scheduler, source.checkpoint, make)
 
 
-def _solved(job, wanted, scores, pairs, reading, method, where):
+def _solved(job, wanted, scores, pairs, reading, shown, how):
     """Read the pairs and find their components."""
     with job.stage("read", f"reading {job.name}") as progress:
-        own = scores.reading(reading, pairs, wanted.records)
+        own = scores.reading(reading, pairs, wanted.records, shown)
         graph, finished = wanted.read(pairs, own | {"progress": progress})
     with job.stage("compute", f"clustering on {job.where}"):
-        result = finished(scores.solve(graph, method, scores.least(reading), **where))
+        result = finished(scores.solve(graph, least=scores.least(reading), **how))
         result.largest  # noqa: B018 -- counted in this step, not while writing
         return result
 

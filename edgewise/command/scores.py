@@ -82,15 +82,17 @@ class Scores(NamedTuple):
         if self.wanted and update is not None:
             raise OptionError(f"--{name} needs all pairs, not those of an update; leave out it or --update")
 
-    def reading(self, reading, pairs, records):
+    def reading(self, reading, pairs, records, shown=False):
         """The options of reading, with the scores as weights; of a table no pair below all thresholds.
 
         Decisions may name records all of whose pairs are below, so that these are read, unless there are
-        records.  The scores of a local table that nothing uses are not read, unless an option names weights
-        or nulls.
+        records.  The scores of a local table that nothing uses or shows are not read, unless an option names
+        weights or nulls.
         """
+        if not self.wanted and shown and {"threshold", "score"} & set(reading):
+            return {"weight": True} | reading
         if not self.wanted:
-            plain = not {"weight", "null"} & set(reading) and all(map(is_local, pairs))
+            plain = not shown and not {"weight", "null"} & set(reading) and all(map(is_local, pairs))
             return reading | ({"weight": False} if plain and _are_tables(pairs, reading) else {})
         if "weight" in reading:
             raise OptionError("--weight names other weights than the scores; name their column with --score")

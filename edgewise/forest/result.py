@@ -189,7 +189,7 @@ class SpanningForest(Result):
         [3, 2, 1]
         """
         with arrays.guard(self.graph.device):
-            return self._components(self._counts(threshold))
+            return self._components(self._counts(threshold), threshold)
 
     def first(self, count: int) -> Components:
         """Return the connected components by the first edges of the forest, in their order.
@@ -216,12 +216,13 @@ class SpanningForest(Result):
             raise OptionError(f"{argument('count', count)} must be a whole number from 0 to {self.n_edges:,}")
         return self._components(self.ranked[:count])
 
-    def _components(self, chosen):
+    def _components(self, chosen, threshold=None):
         """The components by some edges of the forest, chosen by their positions or by booleans."""
         from edgewise.forest.split import part_of
 
         found = connected_components(part_of(self, chosen))
-        return Components(self.graph, found.method, found.seconds, found._labels, devices=found.devices)
+        own = {"devices": found.devices, "threshold": threshold, "maximum": self.maximum}
+        return Components(self.graph, found.method, found.seconds, found._labels, **own)
 
     def path(self, source: Any, target: Any) -> Frame:
         """Return the path between two ids in the forest, whose worst edge is the best of all paths.

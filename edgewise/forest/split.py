@@ -24,7 +24,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
-from edgewise.components.threshold_limits import is_reached
+from edgewise.components.threshold_limits import is_reached, strongest
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError, argument
 from edgewise.forest.constraints import Decisions, constrained, parted_twice
@@ -82,16 +82,13 @@ class SplitComponents(Components):
 
     Attributes
     ----------
-    graph, method, seconds, devices, merge
+    graph, method, seconds, devices, merge, threshold, maximum
         As in :class:`~edgewise.components.Components`.
     max_size : int or None
         Largest number of vertices of a component.
-    threshold : number or None
-        Edges up to it count.
     """
 
     max_size: int | None = None
-    threshold: Any = None
     _forest: Any = None
     _links: Any = None
     _decisions: Any = None
@@ -193,16 +190,21 @@ class SplitComponents(Components):
         rows = np.flatnonzero(counts if one == other else used)
         ranks = np.where(counts[rows], rows, rows + len(counts))
         ends = links.sources[rows], links.targets[rows]
-        tree = tree_of(self.graph, *ends, links.weights[rows], self._forest.maximum, ranks)
+        tree = tree_of(self.graph, *ends, links.weights[rows], self.maximum, ranks)
         found, weakest = explained(tree, source, target)
         if one == other:
             return found
         return found._replace(reason=self._reason(int(links.states[rows[weakest]])))
 
+    def _counting_pairs(self):
+        pairs, links = super()._counting_pairs(), self._links
+        must = links.positions >= FIRST_MUST
+        return tuple(np.concatenate([one, two[must]]) for one, two in zip(pairs, links))
+
     def _reason(self, state):
         """Why a link does not count."""
         if state == BELOW:
-            side = "below" if self._forest.maximum else "above"
+            side = "below" if self.maximum else "above"
             return f"is {side} the threshold {self.threshold}"
         if state == TOO_LARGE:
             return f"was cut, since a cluster has at most {self.max_size:,} vertices"
@@ -236,8 +238,8 @@ def split(forest, max_size, decisions, reached, threshold=None) -> SplitComponen
         _cut_large(links, max_size, len(arrays.move(forest.labels, "cpu")))
     kept = links.chosen(links.states == KEPT)
     found = connected_components(graph_of(forest.graph, kept))
-    own = {"devices": forest.devices, "max_size": max_size, "threshold": threshold, "_forest": forest}
-    own |= {"_links": links, "_decisions": decisions}
+    own = {"devices": forest.devices, "threshold": threshold, "maximum": forest.maximum}
+    own |= {"max_size": max_size, "_forest": forest, "_links": links, "_decisions": decisions}
     return SplitComponents(forest.graph, found.method, found.seconds, found._labels, **own)
 
 
@@ -270,7 +272,7 @@ def _decided(forest, links, decisions, threshold):
     states[refused] = -1 - found.refused_by[refused]
     links.states[counts] = states
     joining = np.flatnonzero(found.must_kept)
-    weights = np.full(len(joining), _strongest(links.weights.dtype, forest.maximum))
+    weights = np.full(len(joining), strongest(links.weights.dtype, forest.maximum))
     sources, targets = (side[joining] for side in decisions.must)
     first = Links(sources, targets, weights, FIRST_MUST + joining, np.full(len(joining), KEPT))
     return Links(*(np.concatenate(columns) for columns in zip(first, links)))
@@ -294,13 +296,6 @@ def _with_all_pairs(forest, links, again, threshold):
     all_pairs = Links(sources, targets, graph.weights[pairs], positions, np.full(len(pairs), KEPT))
     others = (links.states == BELOW) | ~again[links.sources]
     return Links(*(np.concatenate([one[others], two]) for one, two in zip(links, all_pairs)))
-
-
-def _strongest(kind, maximum):
-    """The weight of a pair that must be together."""
-    if kind.kind == "f":
-        return kind.type(np.inf if maximum else -np.inf)
-    return kind.type(np.iinfo(kind).max if maximum else np.iinfo(kind).min)
 
 
 def _cut_large(links, max_size, n_vertices):
