@@ -11,7 +11,7 @@ def test_views(pairs, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "source,target,weight,cluster,size,parted",
         "ann,bob,0.4,ann,5,6",
-        "anne,anna,0.91,ann,5,4",
+        "ann,anne,0.97,ann,5,6",
     ]
     assert run(["components", "pairs.csv", "--cohesion", "1", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["cohesion"]
