@@ -131,7 +131,6 @@ class Cut(NamedTuple):
     "thresholds.md",
     "edgewise why pairs.csv ann anna",
     "edgewise why pairs.csv ann anna --score score --json",
-    "edgewise why pairs.csv ann anna --cannot different.csv",
     "edgewise why roads.csv 1 3 --weight km --minimum",
     leave_out=("devices",),
     output="Table of pairs to write (Parquet, CSV, Arrow, JSON Lines); - is standard output.",
