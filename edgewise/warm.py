@@ -378,6 +378,9 @@ def _grow_forests(device):
             for maximum in (False, True):
                 forest = minimum_spanning_forest(graph, maximum=maximum)
                 forest.split(max_size=2)
+                parted = forest.split(max_size=2, cannot=[ids[:2]], must=[(ids[0], ends[1][3])]).verify()
+                parted.explain(ids[0], ids[1])
+                parted.review(), parted.cohesion()
                 forest.explain(ids[0], ids[1])
         single_linkage(minimum_spanning_forest(graph))
         best_links(graph, datasets=[0, 1, 2, 0, 1]).verify()

@@ -35,12 +35,26 @@ class Clusters(NamedTuple):
         str, "With --update: table to write of the clusters that merged, grew or are new.", metavar="FILE"
     ) = None
 
+    conflicts: option(
+        str, "With --cannot: table to write of the pairs that were cut, and the decisions.", metavar="FILE"
+    ) = None
+
+    @property
+    def aside(self):
+        """The output beside the table of the clusters, or ``None``."""
+        return self.changes if self.conflicts is None else self.conflicts
+
     def check(self, scores, stream, view):
         """Refuse options that mean nothing together."""
         check_name(self.name)
+        if self.conflicts is not None and (scores.cannot is None or scores.thresholds is not None):
+            raise OptionError("--conflicts are those of --cannot, at one --threshold; give these")
         if scores.thresholds is not None and (shown := view.kind()):
             raise OptionError(f"--{shown} is of one threshold; give --threshold instead of --thresholds")
         scores.check(stream, self.update)
+        if view.needs_pairs and (stream or self.update is not None):
+            others = "stream" if stream else "update"
+            raise OptionError(f"--{view.kind()} needs all pairs in memory; leave out it or --{others}")
         if self.changes is not None and self.update is None:
             raise OptionError(
                 "--changes are those of an update; add --update, the clusters of the run before"
@@ -78,10 +92,12 @@ class Clusters(NamedTuple):
         if not hasattr(result, "table"):
             return None
         table = result.table(self.name, min_size=self.min_size)
-        if output is not None or self.changes is not None:
-            with stage("write", f"writing {destinations.name_of(output or self.changes)}"):
-                changed = None if self.changes is None else result.changes()
-                _write_both(table, output, to, changed, self.changes)
+        if output is not None or self.aside is not None:
+            with stage("write", f"writing {destinations.name_of(output or self.aside)}"):
+                beside = None
+                if self.aside is not None:
+                    beside = result.changes() if self.conflicts is None else result.conflicts()
+                _write_both(table, output, to, beside, self.aside)
         return table
 
     def facts(self, result, scores) -> dict:
@@ -108,15 +124,29 @@ def _counted_changes(result):
 
 
 class View(NamedTuple):
-    """What is shown instead of the table: the largest clusters, the sizes, or the members of one."""
+    """What is shown instead of the table: clusters, their sizes, the members of one, or pairs to review."""
 
     top: option(int, "Show the N largest clusters.", min=1, metavar="N") = None
     sizes: option(bool, "Show how many clusters have each size.") = False
     members: option(str, "Show the ids in the cluster of this one.", metavar="ID") = None
+    cohesion: option(
+        int, "Show how well clusters hold together: the N that one pair parts the most.", min=1, metavar="N"
+    ) = None
+    review: option(
+        int,
+        "Show the N pairs to look at first: the most records are together by each alone.",
+        min=1,
+        metavar="N",
+    ) = None
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether pairs are shown, with their scores, if there are any."""
+        return self.cohesion is not None or self.review is not None
 
     def kind(self, output=None) -> str | None:
         """The option that was given, or ``None``."""
-        given = {"top": self.top is not None, "sizes": self.sizes, "members": self.members is not None}
+        given = {name: value not in (None, False) for name, value in self._asdict().items()}
         asked = [option for option, wanted in given.items() if wanted]
         if len(asked) > 1:
             raise OptionError(f"--{asked[0]} and --{asked[1]} are two views; give one of the two")
@@ -132,6 +162,10 @@ class View(NamedTuple):
             return result.size_counts()
         if self.top is not None:
             return result.top(self.top, name)
+        if self.cohesion is not None:
+            return result.cohesion(self.cohesion, name)
+        if self.review is not None:
+            return result.review(self.review, name)
         from edgewise.ingest.arrow import arrow_array
 
         return pa.table({"id": arrow_array(result.members(id_of(result.graph, str(self.members))))})

@@ -28,6 +28,8 @@ Merge = options.choice("Merge", "How the labels of several devices are merged", 
     "edgewise components pairs.csv --records people.csv --name min -o clusters.csv",
     "edgewise components pairs.parquet --thresholds 0.8,0.9 -o clusters.parquet",
     "edgewise components pairs.csv --threshold 0.8 --max-size 20",
+    "edgewise components pairs.csv --threshold 0.8 --must same.csv --cannot different.csv",
+    "edgewise components pairs.csv --threshold 0.8 --review 10",
     "edgewise components links.csv --threshold 0.8 --one-to-one all",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
@@ -68,7 +70,9 @@ def components(
         if stream is not None:
             result = streaming.run_stream(stream, stage, job.name)
         else:
-            result = _solved(job, wanted, scores, pairs, reading, str(method), where)
+            result = _solved(
+                job, wanted, scores, pairs, reading, view.needs_pairs, {"method": str(method), **where}
+            )
         if goals.verify:
             with stage("verify", "checking every pair"):
                 result.verify()
@@ -81,7 +85,7 @@ def components(
     def facts():
         return _facts(result, job) | wanted.facts(result, scores) | view.facts(shown)
 
-    aside = (asked and not outputs.is_terminal()) or wanted.changes == "-"
+    aside = (asked and not outputs.is_terminal()) or wanted.aside == "-"
     if asked and not run.json:
         view.show(shown, goals.to if job.output is None else None)
     elif job.output is None and not run.json:
@@ -99,9 +103,10 @@ def _check_outputs(table, plot, source, wanted, inputs, json):
     checkpoint = None if source.by_tasks else source.checkpoint  # tasks check their folder
     if checkpoint is not None:
         check_writable(checkpoint, inputs)
-    if wanted.changes is not None:
-        check_output(wanted.changes, sources=[*inputs, wanted.update], table=True, json=json)
-    written = [Path(path).resolve() for path in (table, plot, checkpoint, wanted.changes) if path is not None]
+    aside = wanted.aside
+    if aside is not None:
+        check_output(aside, sources=[*inputs, *filter(None, [wanted.update])], table=True, json=json)
+    written = [Path(path).resolve() for path in (table, plot, checkpoint, aside) if path is not None]
     for position, path in enumerate(written):
         if path in written[:position]:
             raise OptionError(f"{path.name} is given for two outputs; use a file for each")
@@ -148,12 +153,13 @@ def _stream_of(pairs, reading, source, job, where, method, output):
     return streaming.ScheduledStream(source.scheduler, source.checkpoint, make)
 
 
-def _solved(job, wanted, scores, pairs, reading, method, where):
+def _solved(job, wanted, scores, pairs, reading, shown, how):
     """Read the pairs and find their components."""
     with job.stage("read", f"reading {job.name}") as progress:
-        graph, finished = wanted.read(pairs, scores.reading(reading, pairs) | {"progress": progress})
+        own = scores.reading(reading, pairs, wanted.records, shown)
+        graph, finished = wanted.read(pairs, own | {"progress": progress})
     with job.stage("compute", f"clustering on {job.where}"):
-        result = finished(scores.solve(graph, method=method, **where))
+        result = finished(scores.solve(graph, least=scores.least(reading), **how))
         result.largest  # noqa: B018 -- counted in this step, not while writing
         return result
 

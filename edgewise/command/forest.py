@@ -5,10 +5,11 @@
 
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import edgewise
 from edgewise.command import options, report, streaming
-from edgewise.command.clusters import id_of
+from edgewise.command.clusters import id_of, option
 from edgewise.command.job import Job
 from edgewise.command.outputs import check_outputs, check_writable
 from edgewise.errors import OptionError
@@ -118,6 +119,14 @@ def in_words(found):
     return f"{trees} of the {kind} edges, {report.counted(found.n_edges, 'edge')} of weight {weight}"
 
 
+class Cut(NamedTuple):
+    """What the clusters are cut by."""
+
+    max_size: option(int, "Largest size of a cluster, as for components.", min=1, metavar="N") = None
+    must: option(str, "Table of pairs that are in one cluster.", metavar="FILE") = None
+    cannot: option(str, "Table of pairs that cannot be in one cluster.", metavar="FILE") = None
+
+
 @options.subcommand(
     "thresholds.md",
     "edgewise why pairs.csv ann anna",
@@ -133,20 +142,24 @@ def why(
     other: options.argument(str, "ID", "The other one."),
     reading,
     goals: options.Goals,
+    cut: Cut,
     run: options.Run,
     maximum: Maximum = True,
 ):
     """Show why two records are in one cluster: the chain of pairs whose weakest score is the best."""
     job = Job([pairs], goals, run, draws=False)
+    how = {name: value for name, value in cut._asdict().items() if value is not None}
+    threshold = reading.pop("threshold", None) if how else None
     with job.steps() as stage:
         graph = job.read(pairs, {"weight": True, **reading})
         with stage("compute", f"growing the forest on {job.device}"):
             grown = edgewise.minimum_spanning_forest(graph, maximum=maximum, device=job.device)
-            found = grown.explain(id_of(graph, one), id_of(graph, other))
+            clusters = grown.split(**how, threshold=threshold) if how else grown
+            found = clusters.explain(id_of(graph, one), id_of(graph, other))
         job.finish(grown, "", found.path)
 
     def facts():
         own = {"threshold": found.threshold, "weakest": found.weakest, "path": found.path.to_pylist()}
-        return own | {"maximum": maximum} | job.facts(grown)
+        return own | {"reason": found.reason, "maximum": maximum} | job.facts(grown)
 
     job.close(grown, facts, str(found), show=lambda: report.table(found.path, found.path.num_rows))

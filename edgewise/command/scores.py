@@ -1,4 +1,4 @@
-"""What ``edgewise components`` may be asked of scores: several thresholds, and clusters of bounded size."""
+"""What ``edgewise components`` may be asked of scores: thresholds, clusters of bounded size, decisions."""
 
 import sys
 from pathlib import Path
@@ -27,6 +27,12 @@ class Scores(NamedTuple):
     max_size: option(int, "Cut larger clusters at their weakest pairs, by the score.", min=1, metavar="N") = (
         None
     )
+    must: option(str, "Table of pairs that are in one cluster, whatever their scores.", metavar="FILE") = None
+    cannot: option(
+        str,
+        "Table of pairs that cannot be in one cluster: the weakest pair between them is cut.",
+        metavar="FILE",
+    ) = None
     one_to_one: option(
         str,
         "Join clusters by their best pairs, with one record at most of each of these datasets: of "
@@ -49,11 +55,22 @@ class Scores(NamedTuple):
     @property
     def wanted(self) -> bool:
         """Whether anything is asked of scores."""
-        return self != (None, None, None, None)
+        return self != (None,) * len(self)
+
+    @property
+    def splits(self) -> bool:
+        """Whether clusters are cut, by their size or by decisions."""
+        return self.max_size is not None or self.decides
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are decisions."""
+        return self.must is not None or self.cannot is not None
 
     def check(self, stream, update):
         """Refuse options that mean nothing together."""
-        asked = {"thresholds": self.thresholds, "max-size": self.max_size, "one-to-one": self.one_to_one}
+        asked = {"thresholds": self.thresholds, "max-size": self.max_size}
+        asked |= {"must": self.must, "cannot": self.cannot, "one-to-one": self.one_to_one}
         given = [name for name, value in asked.items() if value is not None]
         if self.ties is not None and self.one_to_one is None:
             raise OptionError("--ties are those of --one-to-one; give that too")
@@ -65,36 +82,55 @@ class Scores(NamedTuple):
         if self.wanted and update is not None:
             raise OptionError(f"--{name} needs all pairs, not those of an update; leave out it or --update")
 
-    def reading(self, reading, pairs):
+    def reading(self, reading, pairs, records, shown=False):
         """The options of reading, with the scores as weights; of a table no pair below all thresholds.
 
-        The scores of a local table that nothing uses are not read, unless an option names weights or nulls.
+        Decisions may name records all of whose pairs are below, so that these are read, unless there are
+        records.  The scores of a local table that nothing uses or shows are not read, unless an option names
+        weights or nulls.
         """
+        if not self.wanted and shown and {"threshold", "score"} & set(reading):
+            return {"weight": True} | reading
         if not self.wanted:
-            plain = not {"weight", "null"} & set(reading) and all(map(is_local, pairs))
+            plain = not shown and not {"weight", "null"} & set(reading) and all(map(is_local, pairs))
             return reading | ({"weight": False} if plain and _are_tables(pairs, reading) else {})
         if "weight" in reading:
             raise OptionError("--weight names other weights than the scores; name their column with --score")
         reading = reading | {"weight": True}
+        least = self.least(reading)
+        if self.decides and records is None:
+            reading.pop("threshold", None)
+        elif least is not None and _are_tables(pairs, reading):
+            reading["threshold"] = least
+        return reading
+
+    def least(self, reading):
+        """The least score of a pair that counts; ``None`` if all do."""
         if self.thresholds is None:
-            return reading
+            return reading.get("threshold")
         if "threshold" in reading:
             raise OptionError("--threshold and --thresholds are two choices; give one of the two")
-        return reading | ({"threshold": self.thresholds[0]} if _are_tables(pairs, reading) else {})
+        return self.thresholds[0]
 
-    def solve(self, graph, method, **where):
+    def solve(self, graph, method, least, **where):
         """The components, at the thresholds and of the sizes that are wanted."""
         if self.one_to_one is not None:
             return self._best_links(graph, method, **where)
-        if self.max_size is None:
+        if not self.splits:
             own: dict[str, Any] = {} if self.thresholds is None else {"thresholds": self.thresholds}
             return edgewise.connected_components(graph, **own, method=method, **where)
+        asked = "max-size" if not self.decides else "must" if self.cannot is None else "cannot"
         if method != "auto":
-            raise OptionError(f"--method {method} is not for --max-size, which cuts a spanning forest")
+            raise OptionError(f"--method {method} is not for --{asked}, which cuts a spanning forest")
         if where.pop("merge", "auto") != "auto":
-            raise OptionError("--merge is not for --max-size, which cuts a spanning forest; leave it out")
+            raise OptionError(f"--merge is not for --{asked}, which cuts a spanning forest; leave it out")
         forest = edgewise.minimum_spanning_forest(graph, maximum=True, **where)
-        split = forest.split(max_size=self.max_size)
+        split = forest.split(
+            max_size=self.max_size,
+            must=self.must,
+            cannot=self.cannot,
+            threshold=least if self.decides else None,
+        )
         if self.thresholds is None:
             return split
         return edgewise.connected_components(split.kept, thresholds=self.thresholds)
@@ -114,7 +150,10 @@ class Scores(NamedTuple):
             return {"thresholds": result.summary().to_pylist(), "max_size": self.max_size}
         if self.one_to_one is not None:
             return {"one_to_one": list(result.duplicate_free), "links": result.n_links}
-        return {} if self.max_size is None else {"max_size": self.max_size, "cut": result.n_cut}
+        if not self.splits:
+            return {}
+        own = {"max_size": self.max_size, "cut": result.n_cut}
+        return own | ({"conflicts": result.conflicts().to_pylist()} if self.decides else {})
 
     def show(self, result, output):
         """Print what was found at each threshold; to standard error if the table goes to standard output."""
@@ -139,7 +178,7 @@ class Scores(NamedTuple):
         """What the closing line says of what was cut."""
         if self.one_to_one is not None:
             return f" (by {report.counted(result.n_links, 'best link')})"
-        if self.max_size is None or self.thresholds is not None:
+        if not self.splits or self.thresholds is not None:
             return ""
         return f" ({report.counted(result.n_cut, 'edge')} cut)"
 

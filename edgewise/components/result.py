@@ -6,7 +6,7 @@ A component's vertices are counted at its root, by all threads of a GPU or, if t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
+from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
 from edgewise.index_type import as_labels
 from edgewise.method import is_number
@@ -98,10 +99,16 @@ class Components(ClusterResult):
         As in :class:`~edgewise.result.Result`; ``seconds`` include the merge if several devices took part.
     merge : str or None
         How the labels of several devices were merged; ``None`` for one device.
+    threshold : number or None
+        The weight from which on edges of the graph count, if not all of them do.
+    maximum : bool
+        Whether large weights are strong, so that a threshold is the least weight rather than the largest.
     """
 
     _labels: Any
     merge: str | None = None
+    threshold: Any = field(default=None, kw_only=True)
+    maximum: bool = field(default=True, kw_only=True)
 
     def __len__(self) -> int:
         """Number of components, as :attr:`count`."""
@@ -268,6 +275,76 @@ class Components(ClusterResult):
         from edgewise.components.cluster_table import size_counts
 
         return self._framed(size_counts(self))
+
+    def cohesion(self, count: int | None = None, name: Name | None = None, *, min_size: int = 2) -> Frame:
+        """Return how well each cluster holds together, those first that one wrong pair may part the most.
+
+        Parameters
+        ----------
+        count : int, optional
+            Number of clusters; all by default.
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called, as for :meth:`to_frame`; ``'first'`` by default.
+        min_size : int
+            Leave out clusters with fewer members.
+
+        Returns
+        -------
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
+            ``cluster`` and ``size``; ``pairs``, the number of different pairs between its members that count;
+            ``density``, their share of all that are possible; ``weakest``, if there are weights: the last
+            threshold at which it is one cluster; ``bridges``, the number of pairs without any of which it
+            falls apart; and ``parted``, the most pairs of members that one of these parts.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> ends = ["a", "b", "c", "c", "d", "d", "x"], ["b", "c", "a", "d", "e", "f", "y"]
+        >>> graph = ew.Graph.from_edges(*ends, weights=[0.9, 0.8, 0.7, 0.6, 0.9, 0.9, 0.5])
+        >>> clusters = ew.connected_components(graph)
+        >>> clusters.cohesion().to_pylist()[0]
+        {'cluster': 'a', 'size': 6, 'pairs': 6, 'density': 0.4, 'weakest': 0.6, 'bridges': 3, 'parted': 9}
+        """
+        from edgewise.components.cohesion import cohesion
+
+        return self._framed(cohesion(self, count, name or self._naming, min_size))
+
+    def review(self, count: int | None = None, name: Name | None = None) -> Frame:
+        """Return the pairs to look at first: those that alone hold the two parts of a cluster together.
+
+        Parameters
+        ----------
+        count : int, optional
+            Number of pairs; all by default.
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called, as for :meth:`to_frame`; ``'first'`` by default.
+
+        Returns
+        -------
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
+            ``source``, ``target`` and ``weight``, if there are weights, of each bridge; ``cluster`` and
+            ``size``; and ``parted``: how many pairs of members are in one cluster by this pair alone.  Those
+            that part the most come first, of equal ones the weakest.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> ends = ["a", "b", "c", "c", "d", "d", "x"], ["b", "c", "a", "d", "e", "f", "y"]
+        >>> graph = ew.Graph.from_edges(*ends, weights=[0.9, 0.8, 0.7, 0.6, 0.9, 0.9, 0.5])
+        >>> ew.connected_components(graph).review(1).to_pylist()
+        [{'source': 'c', 'target': 'd', 'weight': 0.6, 'cluster': 'a', 'size': 6, 'parted': 9}]
+        """
+        from edgewise.components.cohesion import review
+
+        return self._framed(review(self, count, name or self._naming))
+
+    def _counting_pairs(self):
+        """Ends and weights, if there are any, of the pairs that count: (m,) arrays on the host."""
+        graph = self.graph.to("cpu")
+        if self.threshold is None or graph.weights is None:
+            return graph.sources, graph.targets, graph.weights
+        counts = is_reached(self.threshold, graph.weights, at_most=not self.maximum)
+        return graph.sources[counts], graph.targets[counts], graph.weights[counts]
 
     def members(self, id: Any) -> np.ndarray | pyarrow.Array:
         """Return the ids in the cluster of an id, in vertex order: an array like :attr:`Graph.ids`.

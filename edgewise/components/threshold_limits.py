@@ -73,3 +73,10 @@ def is_reached(threshold, weights, at_most=False):
     reached = arrays.empty(len(weights), np.bool_, arrays.device_of(weights))
     reached.fill((threshold > 0) == at_most)
     return reached
+
+
+def strongest(kind, maximum):
+    """The weight of a pair that people have decided, which reaches every threshold of weights of a type."""
+    if kind.kind == "f":
+        return kind.type(np.inf if maximum else -np.inf)
+    return kind.type(np.iinfo(kind).max if maximum else np.iinfo(kind).min)

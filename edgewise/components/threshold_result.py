@@ -100,7 +100,8 @@ class ThresholdComponents(ClusterResult):
             listed = ", ".join(map(str, self.thresholds))
             raise OptionError(f"{argument('threshold', threshold)} is none of the thresholds {listed}")
         labels = self._labels[self.thresholds.index(threshold)]
-        return Components(self.graph, self.method, self.seconds, labels, devices=self.devices)
+        own: Any = {"devices": self.devices, "threshold": threshold}
+        return Components(self.graph, self.method, self.seconds, labels, **own)
 
     @cached_array
     def _counts_and_largest(self):

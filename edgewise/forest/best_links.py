@@ -87,17 +87,14 @@ class BestLinks(Components):
 
     Attributes
     ----------
-    graph, method, seconds, devices
+    graph, method, seconds, devices, threshold
         As in :class:`~edgewise.components.Components`.
     duplicate_free : tuple
         The datasets of which no cluster has two records.
-    threshold : number or None
-        Least score of the pairs that count.
     ties : str
     """
 
     duplicate_free: tuple = ()
-    threshold: Any = None
     ties: str = "lowest_id"
     _bits: Any = None
     _kept: Any = None

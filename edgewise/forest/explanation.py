@@ -30,6 +30,8 @@ class Explanation(NamedTuple):
         The row of the weakest edge: the one whose removal parts the two.  ``None`` if they are equal.
     maximum : bool
         Whether large weights are strong.
+    reason : str or None
+        Why the two are apart although the path joins them: what has become of ``weakest``.
     """
 
     source: Any
@@ -37,6 +39,7 @@ class Explanation(NamedTuple):
     path: pyarrow.Table
     weakest: dict | None
     maximum: bool
+    reason: str | None = None
 
     @property
     def threshold(self):
@@ -51,6 +54,9 @@ class Explanation(NamedTuple):
             return printable(f"{self.source} is one vertex, which no threshold parts")
         side = "above" if self.maximum else "below"
         pair = f"{self.weakest['source']} and {self.weakest['target']}"
+        if self.reason is not None:
+            where = f"on their path of {count_of(self.path)}, {pair} ({self.threshold})"
+            return printable(f"{self.source} and {self.target} are apart: {where} {self.reason}")
         return printable(
             f"{self.source} and {self.target} are together by {count_of(self.path)}, the weakest between "
             f"{pair}; they part {side} {self.threshold}"
@@ -62,11 +68,42 @@ def count_of(path) -> str:
     return "1 edge" if path.num_rows == 1 else f"{path.num_rows:,} edges"
 
 
+class Tree(NamedTuple):
+    """Edges between any two ends of which there is one path: arrays on the host.
+
+    Attributes
+    ----------
+    graph : Graph
+    weights : (m,) array
+    maximum : bool
+        Whether large weights are strong.
+    ranks : (m,) int64 array or None
+        The order of the edges, the weakest last; by default by weight and position.
+    rows : tuple
+        Offsets, neighbours, and the edge of each of these.
+    """
+
+    graph: Any
+    weights: Any
+    maximum: bool
+    ranks: Any
+    rows: Any
+
+
+def tree_of(graph, sources, targets, weights, maximum, ranks=None) -> Tree:
+    """Some edges, by the rows of their ends."""
+    from edgewise.ingest.csr import rows_from_edges
+
+    return Tree(
+        graph, weights, maximum, ranks, rows_from_edges(graph.n_vertices, sources, targets, True, True)
+    )
+
+
 @compiled
 def walk(offsets, neighbours, edges, source, target, steps):
-    """Find the only path in a forest: the vertices before ``target``, and the edges, from the target back.
+    """Find a path of fewest edges: the vertices before ``target``, and the edges, from the target back.
 
-    ``steps`` are three (n,) int64 arrays.  Returns the length of the path.
+    ``steps`` are three (n,) int64 arrays.  Returns the length of the path, or -1 if there is none.
     """
     before, by, queue = steps
     before[:] = -1
@@ -79,42 +116,45 @@ def walk(offsets, neighbours, edges, source, target, steps):
             if before[other] < 0:
                 before[other], by[other], queue[last] = vertex, edges[entry], other
                 last += 1
+    if before[target] < 0:
+        return -1
     length, vertex = 0, target
     while vertex != source:
         vertex, length = before[vertex], length + 1
     return length
 
 
-def path_between(forest, source, target):
-    """The table of the edges between two ids of a tree, and which row is the last in the order of the edges.
+def path_between(tree, source, target):
+    """The table of the edges between two ids; and the row of the weakest, and which edge that is.
 
-    The row is ``None`` if the two are equal.
+    The row and the edge are ``None`` if the two are equal.
     """
     import pyarrow as pa
 
-    start, end = forest.graph.vertices_of([source, target]).tolist()
-    host, rows = forest.rows
-    if host.labels[start] != host.labels[end]:
+    graph = tree.graph
+    start, end = graph.vertices_of([source, target]).tolist()
+    before, by, queue = (np.empty(graph.n_vertices, np.int64) for _ in range(3))
+    length = walk(*tree.rows, start, end, (before, by, queue))
+    if length < 0:
         raise GraphError(f"no path joins {source!r} and {target!r}: they are in different components")
-    before, by, queue = (np.empty(forest.graph.n_vertices, np.int64) for _ in range(3))
-    length = walk(*rows, start, end, (before, by, queue))
     vertices, taken = [end], []
     for _ in range(length):
         taken.append(by[vertices[-1]])
         vertices.append(before[vertices[-1]])
     passed, edges = np.array(vertices[::-1]), np.array(taken[::-1], np.int64)
     ends = {"source": passed[:-1], "target": passed[1:]}
-    columns = {name: arrow_array(host.graph.ids_of(column)) for name, column in ends.items()}
-    weights = host.weights[edges]
+    columns = {name: arrow_array(graph.ids_of(column)) for name, column in ends.items()}
+    weights = tree.weights[edges]
     path = pa.table({**columns, "weight": arrow_array(weights)})
     if not length:
-        return path, None
-    words = words_of(order_of(weights, forest.maximum)._replace(packed=0))
-    return path, int(np.lexsort((edges, words))[-1])
+        return path, None, None
+    words = words_of(order_of(weights, tree.maximum)._replace(packed=0))
+    ranks = np.lexsort((edges, words)) if tree.ranks is None else np.argsort(tree.ranks[edges])
+    return path, int(ranks[-1]), int(edges[ranks[-1]])
 
 
-def explain(forest, source, target) -> Explanation:
-    """See :meth:`~edgewise.forest.SpanningForest.explain`."""
-    path, weakest = path_between(forest, source, target)
+def explained(tree, source, target):
+    """The explanation of two ids, and the weakest edge of the path."""
+    path, weakest, edge = path_between(tree, source, target)
     row = None if weakest is None else path.slice(weakest, 1).to_pylist()[0]
-    return Explanation(source, target, path, row, forest.maximum)
+    return Explanation(source, target, path, row, tree.maximum), edge

@@ -189,7 +189,7 @@ class SpanningForest(Result):
         [3, 2, 1]
         """
         with arrays.guard(self.graph.device):
-            return self._components(self._counts(threshold))
+            return self._components(self._counts(threshold), threshold)
 
     def first(self, count: int) -> Components:
         """Return the connected components by the first edges of the forest, in their order.
@@ -216,12 +216,13 @@ class SpanningForest(Result):
             raise OptionError(f"{argument('count', count)} must be a whole number from 0 to {self.n_edges:,}")
         return self._components(self.ranked[:count])
 
-    def _components(self, chosen):
+    def _components(self, chosen, threshold=None):
         """The components by some edges of the forest, chosen by their positions or by booleans."""
         from edgewise.forest.split import part_of
 
         found = connected_components(part_of(self, chosen))
-        return Components(self.graph, found.method, found.seconds, found._labels, devices=found.devices)
+        own = {"devices": found.devices, "threshold": threshold, "maximum": self.maximum}
+        return Components(self.graph, found.method, found.seconds, found._labels, **own)
 
     def path(self, source: Any, target: Any) -> Frame:
         """Return the path between two ids in the forest, whose worst edge is the best of all paths.
@@ -284,31 +285,52 @@ class SpanningForest(Result):
         >>> print(why)
         b and c are together by 2 edges, the weakest between a and c; they part above 0.8
         """
-        from edgewise.forest.explanation import explain
+        from edgewise.forest.explanation import explained
 
-        return explain(self, source, target)
+        return explained(self.tree, source, target)[0]
 
-    def split(self, *, max_size: int, threshold: float | None = None) -> SplitComponents:
-        """Return the components, of which those that are too large are cut at their weakest edges.
+    def split(
+        self,
+        *,
+        max_size: int | None = None,
+        must: Any = None,
+        cannot: Any = None,
+        threshold: float | None = None,
+    ) -> SplitComponents:
+        """Return the components, of bounded size and as decisions about pairs want them.
 
         Parameters
         ----------
-        max_size : int
+        max_size : int, optional
             Largest number of vertices of a component.  A larger one loses its weakest edge in the forest, and
             so do its parts, until none is too large.  Of edges of equal weight, the one that comes last in
             the edge list of the graph is the weakest.
+        must, cannot : pairs of ids, table or path, optional
+            Pairs that must be in one component, and pairs that cannot be: a list such as ``[("a", "b")]``, a
+            table or a file with two columns of ids, or a graph whose edges they are.  Pairs that must be
+            together are joined first, and then the edges join components in their order, the strongest first,
+            each unless it would bring two together that cannot be.
         threshold : number, optional
             Only edges up to it count, as in :meth:`components`.
 
         Returns
         -------
         SplitComponents
-            With everything that :class:`Components` has, and :meth:`~SplitComponents.cut`.
+            With everything that :class:`Components` has, and :meth:`~SplitComponents.cut`,
+            :meth:`~SplitComponents.conflicts` and :meth:`~SplitComponents.explain`.
 
         Raises
         ------
         OptionError
-            The size is not a whole number from 1 on, or the threshold is not a number.
+            The size is not a whole number from 1 on, or the threshold is not a number; decisions join more
+            vertices than the size allows.
+        GraphError
+            Decisions contradict each other, or name an id that is not in the graph.
+
+        Notes
+        -----
+        Where decisions cut a tree twice, edges of the graph outside of the forest may hold its parts
+        together; a streamed forest has no others than its own.
 
         Examples
         --------
@@ -317,11 +339,17 @@ class SpanningForest(Result):
         >>> forest = ew.minimum_spanning_forest(graph, maximum=True)
         >>> forest.split(max_size=3).to_frame("min").to_pydict()["cluster"]
         ['a', 'a', 'c', 'c']
+        >>> forest.split(cannot=[("a", "d")], must=[("b", "c")]).to_frame("min").to_pydict()["cluster"]
+        ['a', 'a', 'a', 'd']
         """
+        from edgewise.forest.decisions import decisions_of
         from edgewise.forest.split import split
 
-        Option().check("max_size", max_size)
-        return split(self, int(max_size), self._reached(threshold))
+        if max_size is not None or (must is None and cannot is None):
+            Option().check("max_size", max_size)
+            max_size = int(max_size)  # type: ignore[arg-type]
+        decisions = decisions_of(self.graph, must, cannot)
+        return split(self, max_size, decisions, self._reached(threshold), threshold)
 
     def _reached(self, threshold):
         """How many edges, in their order, count at a threshold."""
@@ -351,12 +379,12 @@ class SpanningForest(Result):
         return np.argsort(words_of(order), kind="stable")
 
     @cached_property
-    def rows(self):
-        """The forest on the host; and its offsets, neighbours, and the edge of each of these."""
-        from edgewise.ingest.csr import rows_from_edges
+    def tree(self):
+        """The edges on the host, by the rows of their ends."""
+        from edgewise.forest.explanation import tree_of
 
         host = self.on_host()
-        return host, rows_from_edges(self.graph.n_vertices, host.sources, host.targets, True, True)
+        return tree_of(self.graph, host.sources, host.targets, host.weights, self.maximum)
 
     def _verify(self, graph):
         from edgewise.forest.verification import verify

@@ -5,6 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
+from edgewise.forest.split import KEPT, TOO_LARGE
 from tests.zoo import ZOO
 
 interpreter = pytest.mark.interpreter
@@ -79,16 +80,17 @@ def test_verifier_of_split_clusters():
 
     graph = ew.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], weights=[1, 2, 3, 4], n_vertices=5)
     found = ew.minimum_spanning_forest(graph).split(max_size=2)
-    assert found._kept.tolist() == [0]
+    links = found._links
+    assert found.cut().num_rows == found.n_cut == 3
     for kept, labels, message in (
         ([0, 1], [0, 0, 0, 3, 4], "has 3 vertices"),
-        ([], [0, 1, 2, 3, 4], "edge 0 was cut, but joins two clusters"),
+        ([], [0, 1, 2, 3, 4], "edge of 0 and 1 was cut, but joins two clusters"),
         ([0, 3], [0, 0, 2, 3, 3], "cut at a stronger edge"),
         ([0], [0, 0, 0, 3, 4], "components"),
     ):
-        cut = np.setdiff1d(np.arange(4), kept)
+        states = np.where(np.isin(np.arange(4), kept), KEPT, TOO_LARGE)
         labels = np.array(labels, np.uint32)
-        wrong = replace(found, _kept=np.array(kept, np.int64), _cut=cut, _labels=labels)
+        wrong = replace(found, _links=links._replace(states=states), _labels=labels)
         with pytest.raises(VerificationError, match=message):
             wrong.verify()
 
