@@ -149,9 +149,10 @@ def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     new_trees = members[labels].astype(np.uint32)
     changed = np.flatnonzero((names != before) | (new_trees != trees[members]) | (members >= len(was)))
     facts = request.facts._replace(entry=state.facts.entry + 1, n_names=n_names)
-    new = *ends_of(changes.keys), changes.new_scores
+    new = (*ends_of(changes.keys), changes.new_scores)
     records = members[changed], new_trees[changed], names[changed]
-    return Delta(facts, request.new_ids, *new, changes.rows, changes.scores, *records, *decisions), log
+    changed_pairs = changes.rows, changes.scores
+    return Delta._make((facts, request.new_ids, *new, *changed_pairs, *records, *decisions)), log
 
 
 def _names(state, new_ids):
@@ -265,7 +266,7 @@ def _seeds(state, request, changes, decisions, trees):
 
 
 def _pairs(state):
-    return Pairs(*(state[name] for name in Pairs._fields))
+    return Pairs._make(state[name] for name in Pairs._fields)
 
 
 def _touched(state, changes, decisions, trees, seeds, request):
@@ -283,15 +284,16 @@ def _touched(state, changes, decisions, trees, seeds, request):
     found[changes.rows] = False
     rows = np.flatnonzero(found)
     changed = Pairs(pairs.ones[changes.rows], pairs.others[changes.rows], changes.scores)
-    new = Pairs(*ends_of(changes.keys), changes.new_scores)
-    later = Pairs(*map(np.concatenate, zip(changed, new)))
+    new = Pairs._make((*ends_of(changes.keys), changes.new_scores))
+    later = Pairs._make(map(np.concatenate, zip(changed, new)))
     counts = (later.scores >= least) & is_touched[trees[later.ones]]
     active = [np.concatenate([old[rows], more[counts]]) for old, more in zip(pairs, later)]
     musts, cannots = map(ends_of, decisions)
     musts = tuple(position[end[is_touched[trees[musts[0]]]]] for end in musts)
     both = is_touched[trees[cannots[0]]] & is_touched[trees[cannots[1]]]
     cannots = tuple(position[end[both]] for end in cannots)
-    return Touched(members, Pairs(position[active[0]], position[active[1]], active[2]), musts, cannots)
+    active[:2] = (position[end] for end in active[:2])
+    return Touched(members, Pairs._make(active), musts, cannots)
 
 
 def _tree_labels(touched):

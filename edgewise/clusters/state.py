@@ -147,11 +147,16 @@ class State:
         trees.used = n
         return trees.array[: n + n_new]
 
+    def set_ids(self):
+        """Set the ids, without any yet, once their kind is known."""
+        if self.ids is None and self.facts.kind is not None:
+            self.ids = ids_of_kind(self.facts.kind, self.facts.type)
+
     def take(self, delta):
         """Take in what a batch changes."""
-        if self.ids is None and delta.facts.kind is not None:
-            self.ids = ids_of_kind(delta.facts.kind, delta.facts.type)
-        if delta.new_ids is not None and len(delta.new_ids):
+        self.musts, self.cannots, self.facts = delta.musts, delta.cannots, delta.facts
+        self.set_ids()
+        if self.ids is not None and delta.new_ids is not None:
             self.ids.extend(delta.new_ids)
             for name in ("trees", "clusters"):
                 self.parts[name].extend(len(delta.new_ids))
@@ -163,4 +168,3 @@ class State:
                 self.parts[name].extend(len(values))[:] = values
         self["scores"][delta.rows] = delta.scores
         self["trees"][delta.records], self["clusters"][delta.records] = delta.trees, delta.clusters
-        self.musts, self.cannots, self.facts = delta.musts, delta.cannots, delta.facts

@@ -2,6 +2,10 @@
 
 ``python tests/campaigns/cluster_histories.py --cases 100000 --seed 1 --processes 2``
 
+``--on-disk 0.1`` is the share of histories whose stores are in folders, in the folder for temporary files.
+There writing is ended at a step that is drawn, as by a kill, and the store is opened again: it must be as it
+was before the batch, or after it.  Some lose the files that can be made of others.
+
 A history has up to ten batches of pairs and records that are added and removed, decisions that are made and
 withdrawn, and thresholds, on a dozen ids; many scores are equal, and a part of the batches cannot be done.
 After each batch the clusters with their names, the log, and in the end the clusters at every entry are those
@@ -16,7 +20,9 @@ import argparse
 import json
 import os
 import random
+import shutil
 import sys
+import tempfile
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -79,20 +85,87 @@ def log_of(table):
     return sorted(zip(*(table[name].to_pylist() for name in columns)), key=str)
 
 
-def drawn_ids(draw):
-    """A dozen ids, and whether they are integers, which a batch numbers in ascending order."""
-    count = draw.randrange(3, 14)
-    return [f"id {number}" for number in range(count)]
+class Killed(BaseException):
+    """Stands for the end of the process."""
 
 
-def try_history(number, seed):
-    """Try one history; return what was wrong, or how many batches were taken and refused."""
-    from edgewise.clusters import ClusterStore
+class InMemory:
+    """A store that is never killed."""
+
+    def __init__(self, threshold, draw):
+        from edgewise.clusters import ClusterStore
+
+        self.store = ClusterStore(threshold=threshold)
+
+    def apply(self, batch):
+        return self.store.apply(**batch)
+
+    def end(self):
+        pass
+
+
+class OnDisk:
+    """A store in a folder, which is opened again now and then; ``apply`` returns "killed" if it was."""
+
+    def __init__(self, threshold, draw):
+        from edgewise.clusters import ClusterStore, folder
+
+        self.path, self.draw, self.pages = Path(tempfile.mkdtemp()), draw, folder
+        self.opened, self.few = ClusterStore.open, draw.choice((0, folder.FEW_BYTES))
+        self.store = ClusterStore.create(self.path, threshold=threshold)
+
+    def apply(self, batch):
+        left, sync, few = (
+            self.draw.choice((-1, self.draw.randrange(12))),
+            self.pages._sync,
+            self.pages.FEW_BYTES,
+        )
+
+        def killed_at_step(path):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+            sync(path)
+
+        self.pages._sync, self.pages.FEW_BYTES = killed_at_step, self.few
+        try:
+            return self.store.apply(**batch)
+        except Killed:
+            return "killed"
+        finally:
+            self.pages._sync, self.pages.FEW_BYTES = sync, few
+            if left <= 0 or self.draw.random() < 0.2:
+                self.open_again()
+
+    def open_again(self):
+        if self.draw.random() < 0.1:
+            for one in (*self.path.glob("base-*/*.npy"), *self.path.glob("*.npz")):
+                if self.draw.random() < 0.3:
+                    one.unlink()
+        self.store = self.opened(self.path)
+
+    def end(self):
+        shutil.rmtree(self.path)
+
+
+def try_history(number, seed, on_disk=0.0):
+    """Try one history; return what was wrong, or how many batches were taken, refused and killed."""
+    draw = random.Random(f"{seed} {number}")
+    ids, threshold = [f"id {one}" for one in range(draw.randrange(3, 14))], draw.choice(THRESHOLDS)
+    kept = (OnDisk if draw.random() < on_disk else InMemory)(threshold, draw)
+    try:
+        problem = wrong_with(kept, draw, ids, Model(threshold))
+    finally:
+        kept.end()
+    return f"history {number}: {problem}" if isinstance(problem, str) else problem
+
+
+def wrong_with(kept, draw, ids, model):
+    """What is wrong with a store, as text, or the counts of its batches."""
     from edgewise.errors import EdgewiseError
 
-    draw = random.Random(f"{seed} {number}")
-    ids, threshold = drawn_ids(draw), draw.choice(THRESHOLDS)
-    store, model, counts = ClusterStore(threshold=threshold), Model(threshold), Counter()
+    counts = Counter()
     for _ in range(draw.randrange(1, 11)):
         batch = drawn_batch(draw, model, ids)
         try:
@@ -100,33 +173,47 @@ def try_history(number, seed):
         except Refused:
             expected = None
         try:
-            table = store.apply(**batch)
+            table, outcome = kept.apply(batch), "taken"
         except EdgewiseError as error:
             if expected is not None:
-                return f"history {number}: {batch} was refused: {error}"
-            table = None
-        if expected is None and table is not None:
-            return f"history {number}: {batch} was not refused"
-        counts["refused" if expected is None else "taken"] += 1
-        model = expected or model
-        if state_of(store) != model.clusters:
-            return f"history {number}: after {batch}: {state_of(store)} instead of {model.clusters}"
+                return f"{batch} was refused: {error}"
+            table, outcome = None, "refused"
+        if expected is None and outcome == "taken":
+            return f"{batch} was not refused"
+        store = kept.store
+        if isinstance(table, str):
+            table, outcome = None, table
+            model = expected if store.entry == len(expected.states) - 1 else model
+        elif outcome == "taken":
+            model = expected
+        counts[outcome] += 1
+        if store.entry != len(model.states) - 1 or state_of(store) != model.clusters:
+            return f"after {batch} ({outcome}): {state_of(store)} instead of {model.clusters}"
         if table is not None and log_of(table) != model.log[-1]:
-            return f"history {number}: after {batch}: {log_of(table)} instead of {model.log[-1]}"
+            return f"after {batch}: {log_of(table)} instead of {model.log[-1]}"
     for entry, clusters in enumerate(model.states):
-        table = store.at(entry)
+        table = kept.store.at(entry)
         if dict(zip(table["id"].to_pylist(), table["cluster"].to_pylist())) != clusters:
-            return f"history {number}: at entry {entry}"
+            return f"at entry {entry}: {table} instead of {clusters}"
+    if [log_of(part) for part in by_entry(kept.store.log(), len(model.log))] != model.log:
+        return f"the log is {kept.store.log()} instead of {model.log}"
     return counts
+
+
+def by_entry(log, count):
+    """The log, a table for each entry."""
+    entries = log["entry"].to_numpy()
+    return [log.filter(entries == entry) for entry in range(1, count + 1)]
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--on-disk", type=float, default=0.1)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args(arguments)
-    attempt, counts = partial(try_history, seed=given.seed), Counter()
+    attempt, counts = partial(try_history, seed=given.seed, on_disk=given.on_disk), Counter()
     if given.processes == 1:
         found = map(attempt, range(given.cases))
         counts = _counted(found)
