@@ -10,8 +10,8 @@ class Refused(Exception):
 class Model:
     """What a store holds; see :class:`edgewise.ClusterStore`.
 
-    ``numbers`` are those of the ids that ever were records, and ``clusters`` has the name of each record that
-    is there.  Scores are ``None`` in a store without.
+    ``numbers`` are those of the ids that ever were records; new integers in pairs get them in ascending order.
+    ``clusters`` has the name of each record that is there.
     """
 
     def __init__(self, threshold=None):
@@ -42,7 +42,8 @@ class Model:
         for pair in remove:
             new.pairs.pop(self.pair(*pair), None)
         known = set(new.numbers)
-        for one in (*records, *(one for pair in add for one in pair[:2])):
+        ends = [one for pair in add for one in pair[:2]]
+        for one in (*records, *(sorted(ends) if {type(end) for end in ends} == {int} else ends)):
             new.numbers.setdefault(one, len(new.numbers))
         for pair in withdraw:
             if not set(pair) <= known or not {new.pair(*pair)} & (self.musts | self.cannots):

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.clusters.batch import worked_out
-from edgewise.clusters.history import Entry, asked_table, log_table, members_table, request_in
+from edgewise.clusters.history import Entry, asked_table, members_table, request_in
 from edgewise.clusters.ids import column_of, parts_of
 from edgewise.clusters.runs import Run
 from edgewise.clusters.state import Delta, Facts, State
@@ -49,7 +49,7 @@ from edgewise.streams.checkpoint import load_state, save_state
 MARK, VERSION = "edgewise_clusters", 1
 DAMAGED = "is damaged; restore it from a copy"
 #: Parquet files of an entry, and how they are made.
-TABLES = {"asked": asked_table, "members": members_table, "log": log_table}
+TABLES: dict[str, Any] = {"asked": asked_table, "members": members_table, "log": lambda entry, _: entry.table}
 #: Name of the file with the lock of the process that writes.
 LOCK = "lock"
 #: Share of the base that deltas may have, and that is left free in its files.

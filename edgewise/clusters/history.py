@@ -1,10 +1,12 @@
 """The entries of a store: the log of its clusters, and which records got another cluster, by entry."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.clusters.batch import Request
 from edgewise.clusters.ids import ids_of_kind
 from edgewise.clusters.naming import CHANGES, NONE, Log
@@ -19,19 +21,46 @@ OPERATIONS |= {"added": "add", "musts": "must", "cannots": "cannot"}
 SINGLE = ("deleted", "records")
 
 
-class Entry(NamedTuple):
-    """One batch: what was asked and what it changes, the log, the time in UTC, and the cause or ``None``."""
+@dataclass(frozen=True)
+class Entry:
+    """One batch.
+
+    Attributes
+    ----------
+    request, delta : Request, Delta
+        What was asked, and what it changes.
+    time : datetime
+        In UTC.
+    cause : str or None
+    log : Log
+    """
 
     request: Request
     delta: Delta
-    log: Log
     time: datetime
     cause: str | None
+    log: Log
 
     @property
     def number(self) -> int:
         """The entries of a store are numbered from 1 on."""
         return self.delta.facts.entry
+
+    @cached_property
+    def table(self):
+        """The log as a table of Arrow."""
+        import pyarrow as pa
+
+        log, count = self.log, len(self.log.change)
+        changes, rows = (
+            pa.array(CHANGES).take(arrow_array(log.change)),
+            arrow_array(np.zeros(count, np.int64)),
+        )
+        times, causes = pa.array([self.time], pa.timestamp("us", "UTC")), pa.array([self.cause], pa.string())
+        names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
+        columns = arrow_array(np.full(count, self.number)), times.take(rows), causes.take(rows), changes
+        sizes = arrow_array(log.size_before), arrow_array(log.size)
+        return pa.Table.from_arrays([*columns, *names, *sizes], schema=log_schema())
 
 
 def now() -> datetime:
@@ -46,31 +75,6 @@ def log_schema():
     whole, text = pa.int64(), pa.string()
     kinds = {"entry": whole, "time": pa.timestamp("us", "UTC"), "cause": text, "change": text}
     return pa.schema(kinds | dict.fromkeys(("before", "cluster", "size_before", "size"), whole))
-
-
-def log_table(entry: Entry, state=None):
-    """The log of an entry as a table of Arrow."""
-    import pyarrow as pa
-
-    log, count = entry.log, len(entry.log.change)
-
-    def names(values):
-        return arrow_array(values, values == NONE)
-
-    rows = np.zeros(count, np.int64)
-    changes = pa.array(CHANGES).take(arrow_array(log.change))
-    times = pa.array([entry.time], pa.timestamp("us", "UTC")).take(arrow_array(rows))
-    columns = {
-        "entry": arrow_array(np.full(count, entry.number)),
-        "time": times,
-        "cause": pa.array([entry.cause], pa.string()).take(arrow_array(rows)),
-        "change": changes,
-        "before": names(log.before),
-        "cluster": names(log.cluster),
-        "size_before": arrow_array(log.size_before),
-        "size": arrow_array(log.size),
-    }
-    return pa.table(columns, log_schema())
 
 
 def asked_table(entry: Entry, state):
@@ -146,7 +150,7 @@ class MemoryHistory:
     def append(self, entry: Entry, state):
         """Keep an entry, and have the state take it in."""
         state.take(entry.delta)
-        self.tables.append(log_table(entry))
+        self.tables.append(entry.table)
         self.members.append((entry.delta.records, entry.delta.clusters))
 
     def load(self, state):

@@ -157,11 +157,11 @@ def request_of(state, given, reading) -> Request:
     added = asked.get("add")
     numbers = look_up.enter(added.ids, "add") if added is not None else _none()
     look_up.check_count()
-    keys = {
-        name: keys_of(*(look_up.find(pairs.ids, name)[end] for end in (pairs.sources, pairs.targets)))
-        for name, pairs in asked.items()
-        if name != "add"
-    }
+    keys = {}
+    for name, pairs in asked.items():
+        if name != "add":
+            found = look_up.find(pairs.ids, name)
+            keys[name] = keys_of(found[pairs.sources], found[pairs.targets])
     none = np.empty(0, np.uint64)
     return Request(
         facts,

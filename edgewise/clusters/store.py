@@ -10,7 +10,7 @@ import numpy as np
 
 from edgewise.clusters.batch import worked_out
 from edgewise.clusters.folder import Folder, create
-from edgewise.clusters.history import Entry, MemoryHistory, log_schema, log_table, now
+from edgewise.clusters.history import Entry, MemoryHistory, log_schema, now
 from edgewise.clusters.request import LookUp, checked_threshold, ids_of, request_of
 from edgewise.clusters.state import NO_CLUSTER, State, ends_of
 from edgewise.errors import GraphError, OptionError, argument
@@ -229,13 +229,14 @@ class ClusterStore:
             self.threshold if isinstance(threshold, str) and threshold == "keep" else threshold
         )
         request = request_of(self._state, given, reading)
-        entry = Entry(request, *worked_out(self._state, request), now(), cause)
+        delta, log = worked_out(self._state, request)
+        entry = Entry(request, delta, now(), cause, log)
         try:
             self._history.append(entry, self._state)
         except BaseException:
             self._state = self._history.load(self._state)
             raise
-        return log_table(entry)
+        return entry.table
 
     def add(self, pairs: Any, **options: Any) -> pyarrow.Table:
         """Add pairs: :meth:`apply` with ``add=pairs``, whose other arguments are the ``options``."""

@@ -149,10 +149,16 @@ class OnDisk:
         shutil.rmtree(self.path)
 
 
+def drawn_ids(draw):
+    """Some strings, or integers."""
+    count = draw.randrange(3, 14)
+    return draw.sample(range(-5, 50), count) if draw.random() < 0.5 else [f"id {one}" for one in range(count)]
+
+
 def try_history(number, seed, on_disk=0.0):
     """Try one history; return what was wrong, or how many batches were taken, refused and killed."""
     draw = random.Random(f"{seed} {number}")
-    ids, threshold = [f"id {one}" for one in range(draw.randrange(3, 14))], draw.choice(THRESHOLDS)
+    ids, threshold = drawn_ids(draw), draw.choice(THRESHOLDS)
     kept = (OnDisk if draw.random() < on_disk else InMemory)(threshold, draw)
     try:
         problem = wrong_with(kept, draw, ids, Model(threshold))
