@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import numpy as np
+
 
 class Refused(Exception):
     """The batch is one that the store must refuse."""
@@ -10,8 +12,8 @@ class Refused(Exception):
 class Model:
     """What a store holds; see :class:`edgewise.ClusterStore`.
 
-    ``numbers`` are those of the ids that ever were records; new integers in pairs get them in ascending order.
-    ``clusters`` has the name of each record that is there.
+    ``numbers`` are those of the ids that ever were records; new integers in pairs get them in ascending
+    order.  ``clusters`` has the name of each record that is there.
     """
 
     def __init__(self, threshold=None):
@@ -153,3 +155,13 @@ class Model:
                     log.append(("shrank", *row))
         self.clusters = {one: names[place] for place, cluster in enumerate(partition) for one in cluster}
         self.log.append(sorted(log, key=str))
+
+
+def batch_after(entry):
+    """The batch after an entry: pairs come, and the first ones of the entry before go."""
+    ends = np.random.default_rng(entry).integers(0, 40, (8, 2)) + 40 * entry
+    batch = {"add": [(f"r{one}", f"r{other + 1}", 0.9) for one, other in ends.tolist()]}
+    if entry:
+        gone = batch_after(entry - 1)["add"]
+        batch["remove"] = [pair[:2] for pair in gone[:3]]
+    return batch | {"cause": f"after {entry}"}

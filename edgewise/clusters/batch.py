@@ -26,6 +26,7 @@ from edgewise.device import each
 from edgewise.errors import GraphError, argument
 from edgewise.forest.constraints import Decisions, constrained
 from edgewise.graph import Graph
+from edgewise.result import counted
 
 #: The score of a pair that is removed.
 REMOVED = np.nan
@@ -179,7 +180,7 @@ def _without_deleted(state, request, deleted, name):
     left = known[deleted[one] | deleted[other]]
     if not request.with_pairs and (len(keys) or len(left)):
         counts = [
-            f"{len(some):,} {what}" for some, what in ((keys, "pairs"), (left, "decisions")) if len(some)
+            counted(len(some), noun) for some, noun in ((keys, "pair"), (left, "decision")) if len(some)
         ]
         ends = ends_of(np.concatenate([keys, left])[:1])
         record = next(int(end[0]) for end in ends if deleted[end[0]])

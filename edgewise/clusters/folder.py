@@ -36,7 +36,7 @@ from edgewise.clusters.history import Entry, asked_table, members_table, request
 from edgewise.clusters.ids import column_of, parts_of
 from edgewise.clusters.runs import Run
 from edgewise.clusters.state import Delta, Facts, State
-from edgewise.errors import EdgewiseError, FileError, argument
+from edgewise.errors import EdgewiseError, FileError
 from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, atomic_write, writing
 from edgewise.files.store import MANIFEST, new_folder
@@ -208,8 +208,10 @@ def read_manifest(path: Path) -> dict:
             raise ValueError("other facts than were written")
         return facts
     except (FileNotFoundError, NotADirectoryError):
-        create_it = f"create one with {argument('create', True)}, or name another folder"
-        raise FileError(path, f"holds no store of clusters; {create_it}") from None
+        remedy = "create one with ClusterStore.create, or edgewise clusters open"
+        raise FileError(path, f"holds no store of clusters; {remedy}") from None
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(path, f"cannot be read ({error.strerror}); check its permissions") from error
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -132,7 +132,7 @@ def request_of(state, given, reading) -> Request:
     facts = state.facts._replace(threshold=checked_threshold(given["threshold"], state.facts))
     asked: dict[str, Any] = {}
     for name in OF_PAIRS:
-        is_scored = facts.is_scored if name == "add" else False
+        is_scored = (facts.is_scored or None) if name == "add" else False
         if name in given:
             asked[name] = pairs_of(given[name], name, reading, is_scored)
     listed = {

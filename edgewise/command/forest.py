@@ -8,7 +8,7 @@ from pathlib import Path
 
 import edgewise
 from edgewise.command import options, report, streaming
-from edgewise.command.clusters import id_of
+from edgewise.command.cluster_options import id_of
 from edgewise.command.job import Job
 from edgewise.command.outputs import check_outputs, check_writable
 from edgewise.errors import OptionError
