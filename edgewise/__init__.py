@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 #: Where each public name lives; an empty attribute means the module itself.
 _HOMES = {
+    "ClusterStore": ("edgewise.clusters", "ClusterStore"),
     "ComponentsClustering": ("edgewise.estimators", "ComponentsClustering"),
     "ComponentsStream": ("edgewise.streams.batches", "ComponentsStream"),
     "ForestStream": ("edgewise.streams.batches", "ForestStream"),
@@ -48,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ClusterStore",
     "ComponentsClustering",
     "ComponentsStream",
     "ForestStream",
@@ -88,6 +90,7 @@ __all__ = [
 if TYPE_CHECKING:
     from edgewise import errors as errors
     from edgewise import generators as generate
+    from edgewise.clusters import ClusterStore as ClusterStore
     from edgewise.components import connected_components as connected_components
     from edgewise.components.update import update_components as update_components
     from edgewise.cores import core_numbers as core_numbers

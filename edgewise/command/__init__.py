@@ -37,6 +37,7 @@ from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 #: Subcommands and their one-line help; each is a page of this package.
 PAGES = {
     "components": "Find the clusters (connected components) of a file of pairs.",
+    "clusters": "Keep clusters up to date: pairs and decisions come and go, names stay.",
     "strong": "Find the strongly connected components of a directed graph.",
     "cores": "Find the core number of every vertex of a graph.",
     "paths": "Find shortest paths from a vertex, or between all pairs.",
@@ -56,7 +57,7 @@ PAGES = {
 HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
 #: says otherwise.
-ON_CPU = (None, "partition-eval", "generate", "bench", "convert", "info")
+ON_CPU = (None, "clusters", "partition-eval", "generate", "bench", "convert", "info")
 #: Examples at the end of the help of the command itself.
 EXAMPLES = (
     "edgewise generate pairs 100000 -o pairs.parquet",
@@ -75,6 +76,7 @@ SPELLINGS = {
     ("components", "duplicate_free"): "one-to-one",
     ("components", "datasets"): "records",
     ("components", "vertex_id"): "id",
+    ("clusters", "vertex_id"): "id",
     ("paths", "source"): "source-column",
     ("paths", "target"): "target-column",
 }
@@ -136,7 +138,7 @@ def _compile_ahead(arguments, *kernel):
 def run(arguments, begin=lambda: None) -> int:
     """Run the command line, and ``begin()`` before the subcommand; return the exit status."""
     arguments = list(arguments)
-    if arguments in ([], ["generate"], ["bench"]):  # a group without its subcommand
+    if arguments in ([], ["generate"], ["bench"], ["clusters"]):  # a group without its subcommand
         arguments.append("--help")
     try:
         command = _command(arguments)

@@ -1,215 +1,199 @@
-"""What ``edgewise components`` may be asked of clusters: records, names, updates and views of the result."""
+"""``edgewise clusters``: a store of clusters that live, a subcommand for each thing that is done with it."""
 
-from contextlib import ExitStack
-from functools import partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
 
 import edgewise
-from edgewise.command import options, outputs, report
-from edgewise.components.naming import check_name
-from edgewise.errors import GraphError, OptionError
-from edgewise.files import destinations
-from edgewise.files.atomic_write import atomic_write
-from edgewise.files.inputs import is_local
+from edgewise.command import help_text, options, report
+from edgewise.command.outputs import check_output, on_terminal, or_standard_output
+from edgewise.command.stages import seconds, stages
+from edgewise.errors import OptionError
+from edgewise.files.destinations import name_of
+from edgewise.files.store import MANIFEST
 
-option = partial(options.option, rich_help_panel="The clusters")
-#: What can become of a cluster, in the order of the closing line.
-CHANGES = ("merged", "grown", "new")
+DOCUMENTATION = "cluster-store.md"
+Store = options.argument(str, "STORE", "Folder of the store.")
+Pairs = options.argument(list[str], "FILE", "Pairs: tables, a folder, a pattern; - for standard input.")
+Output = options.option(
+    str, "Table to write of what has become of clusters.", "--output", "-o", metavar="FILE"
+)
+Table = options.option(str, "Table to write; - is standard output.", "--output", "-o", metavar="FILE")
+To = options.option(
+    str, "Format of the table, whatever the suffix.", "--to", metavar="csv|tsv|jsonl|parquet|arrow"
+)
+Cause = options.option(str, "What the log says of this entry.", metavar="TEXT")
+Threshold = options.option(float, "Least score of a pair that counts.", metavar="SCORE")
 
 
-class Clusters(NamedTuple):
-    """Records, names and updates."""
+class Columns(NamedTuple):
+    """Columns of the tables."""
 
-    records: option(str, "Table with one row for each vertex; all of them get a cluster.", metavar="FILE") = (
+    source: options.option(str, "Column of one id: name, or position from 0; or DATASET,ID.") = None
+    target: options.option(str, "Column of the other id.") = None
+    score: options.option(str, "Column of the scores.") = None
+
+
+class Batch(NamedTuple):
+    """What is changed."""
+
+    add: options.option(str, "Pairs to add, with their scores.", metavar="FILE") = None
+    remove: options.option(str, "Pairs to remove.", metavar="FILE") = None
+    records: options.option(str, "Records to add, also those without pairs.", metavar="FILE") = None
+    delete: options.option(str, "Records to delete.", metavar="FILE") = None
+    must: options.option(str, "Pairs of records that must be together.", metavar="FILE") = None
+    cannot: options.option(str, "Pairs of records that cannot be together.", metavar="FILE") = None
+    withdraw: options.option(str, "Decisions to withdraw: pairs of records.", metavar="FILE") = None
+    with_pairs: options.option(bool, "Remove what names deleted records, too.") = False
+    vertex_id: options.option(str, "Column of tables of records with the ids.", "--id", metavar="COLUMN") = (
         None
     )
-    vertex_id: option(str, "Column of the records with the ids.", "--id", metavar="COLUMN") = None
-    name: option(
-        str,
-        "What a cluster is called: the id of its first member, its least id, or its first row.",
-        metavar="first|min|row",
-    ) = None
-    min_size: option(int, "Leave out smaller clusters.", min=1, metavar="N") = 1
-    update: option(str, "Table of named clusters to add the pairs to.", metavar="FILE") = None
-    changes: option(
-        str, "With --update: table to write of the clusters that merged, grew or are new.", metavar="FILE"
-    ) = None
 
-    conflicts: option(
-        str, "With --cannot: table to write of the pairs that were cut, and the decisions.", metavar="FILE"
-    ) = None
 
-    @property
-    def aside(self):
-        """The output beside the table of the clusters, or ``None``."""
-        return self.changes if self.conflicts is None else self.conflicts
-
-    def check(self, scores, stream, view):
-        """Refuse options that mean nothing together."""
-        check_name(self.name)
-        if self.conflicts is not None and (scores.cannot is None or scores.thresholds is not None):
-            raise OptionError("--conflicts are those of --cannot, at one --threshold; give these")
-        if scores.thresholds is not None and (shown := view.kind()):
-            raise OptionError(f"--{shown} is of one threshold; give --threshold instead of --thresholds")
-        scores.check(stream, self.update)
-        if view.needs_pairs and (stream or self.update is not None):
-            others = "stream" if stream else "update"
-            raise OptionError(f"--{view.kind()} needs all pairs in memory; leave out it or --{others}")
-        if self.changes is not None and self.update is None:
+def open_store(store: Store, shown: options.Shown, threshold: Threshold = None):
+    """Create a store, unless it is there, and show what it holds."""
+    if (Path(store) / MANIFEST).exists():
+        opened = edgewise.ClusterStore.open(store)
+        if threshold is not None and threshold != opened.threshold:
+            given = f"the threshold of {store} is {opened.threshold}"
             raise OptionError(
-                "--changes are those of an update; add --update, the clusters of the run before"
+                f"{given}; change it with edgewise clusters apply {store} --threshold {threshold}"
             )
-        if self.vertex_id is not None and self.records is None and self.update is None:
-            raise OptionError("--id is a column of --records; give that too")
-        for option, given in (("records", self.records), ("update", self.update)):
-            if stream and given is not None:
-                raise OptionError(
-                    f"--{option} keeps the ids of all pairs in memory; leave out it or --stream"
-                )
-        if self.update is not None and self.min_size > 1:
-            raise OptionError(
-                "--min-size would lose clusters that later updates need; leave out it or --update"
-            )
-
-    def inputs(self, pairs):
-        """The inputs that the table may not replace; it may replace the clusters that are updated."""
-        return [*pairs, *([] if self.records is None else [self.records])]
-
-    def read(self, pairs, reading):
-        """The graph, and a function that makes the result of its components."""
-        pairs = pairs[0] if len(pairs) == 1 else pairs
-        if self.update is None:
-            if self.records is not None:
-                reading |= {"vertices": self.records, "vertex_id": self.vertex_id}
-            return edgewise.read(pairs, **reading), lambda result: result
-        from edgewise.components.update import read_clusters
-
-        old = read_clusters(self.update, self.name or "min", self.vertex_id)
-        return old.with_pairs(pairs, self.records, reading), old.updated
-
-    def write(self, stage, result, output, to):
-        """Write the table, and the changes, as far as they are wanted; return it unless workers wrote it."""
-        if not hasattr(result, "table"):
-            return None
-        table = result.table(self.name, min_size=self.min_size)
-        if output is not None or self.aside is not None:
-            with stage("write", f"writing {destinations.name_of(output or self.aside)}"):
-                beside = None
-                if self.aside is not None:
-                    beside = result.changes() if self.conflicts is None else result.conflicts()
-                _write_both(table, output, to, beside, self.aside)
-        return table
-
-    def facts(self, result, scores) -> dict:
-        """What the JSON object says of thresholds, of clusters that were cut, or of an update."""
-        if self.update is None:
-            return scores.facts(result)
-        return {"changes": _counted_changes(result), "changed": self.changes}
-
-    def in_words(self, result, scores) -> str:
-        """What the closing line says of an update, or of clusters that were cut."""
-        if self.update is None:
-            return scores.in_words(result)
-        counts = _counted_changes(result)
-        return f" ({', '.join(f'{counts[change]:,} {change}' for change in CHANGES)})"
+    else:
+        opened = edgewise.ClusterStore.create(store, threshold=threshold)
+    facts = _facts(opened)
+    if shown.json:
+        report.as_json(facts)
+    elif not shown.quiet:
+        report.lines(facts)
 
 
-def _counted_changes(result):
-    """How many clusters there are now by merging, by growing, and that are new."""
+def add_pairs(
+    store: Store,
+    pairs: Pairs,
+    columns: Columns,
+    shown: options.Shown,
+    cause: Cause = None,
+    output: Output = None,
+):
+    """Add pairs with their scores."""
+    _change(store, {"add": list(pairs), "cause": cause, **columns._asdict()}, shown, output)
+
+
+def remove_pairs(
+    store: Store,
+    pairs: Pairs,
+    columns: Columns,
+    shown: options.Shown,
+    cause: Cause = None,
+    output: Output = None,
+):
+    """Remove pairs, which must be there."""
+    _change(store, {"remove": list(pairs), "cause": cause, **columns._asdict()}, shown, output)
+
+
+def apply_batch(
+    store: Store,
+    batch: Batch,
+    columns: Columns,
+    shown: options.Shown,
+    threshold: Threshold = None,
+    cause: Cause = None,
+    output: Output = None,
+):
+    """Apply changes of several kinds as one entry."""
+    given = {**batch._asdict(), **columns._asdict(), "cause": cause}
+    if threshold is not None:
+        given["threshold"] = threshold
+    _change(store, given, shown, output)
+
+
+def show_log(
+    store: Store,
+    cluster: options.option(int, "Only what has become of this one.", metavar="NAME") = None,
+    output: Table = None,
+    to: To = None,
+):
+    """Show what has become of clusters, a row for each change."""
+    _show(edgewise.ClusterStore.open(store).log(cluster), output, to)
+
+
+def show_clusters(
+    store: Store,
+    entry: options.option(int, "As it was after this entry; the last one by default.", metavar="N") = None,
+    output: Table = None,
+    to: To = None,
+):
+    """Show the records with their clusters, now or after an entry."""
+    opened = edgewise.ClusterStore.open(store)
+    _show(opened.to_frame() if entry is None else opened.at(entry), output, to)
+
+
+#: Subcommands: the function, and examples.
+SUBCOMMANDS = {
+    "open": (open_store, "edgewise clusters open people --threshold 0.9"),
+    "add": (add_pairs, "edgewise clusters add people pairs.csv --cause 'first load'"),
+    "remove": (remove_pairs, "edgewise clusters remove people wrong.csv --source left_id --target right_id"),
+    "apply": (
+        apply_batch,
+        "edgewise clusters apply people --add new.csv --cannot reviewed.csv --cause tuesday",
+    ),
+    "log": (show_log, "edgewise clusters log people -o log.csv"),
+    "at": (show_clusters, "edgewise clusters at people --entry 1 -o clusters.parquet"),
+}
+
+
+def add(app, name, summary):
+    """Put the subcommand, with one subcommand for each thing to do, into ``app``."""
+    few = [example for _, example in SUBCOMMANDS.values()]
+    group = typer.Typer(
+        cls=help_text.Group, epilog=help_text.ending(few, DOCUMENTATION), suggest_commands=False
+    )
+    for word, (function, example) in SUBCOMMANDS.items():
+        how = {"help": function.__doc__, "epilog": help_text.ending([example], DOCUMENTATION)}
+        made = options.subcommand(DOCUMENTATION, example)(function)
+        group.command(word, cls=help_text.Command, **how)(made)
+    app.add_typer(group, name=name, help=summary)
+
+
+def _facts(store):
+    """What a store holds."""
+    facts = {"entry": store.entry, "threshold": store.threshold, "records": store.n_records}
+    return facts | {"pairs": store.n_pairs, "clusters": store.n_clusters}
+
+
+def _change(path, given, shown, output):
+    """Apply a batch, and write and print what has become of clusters."""
     import pyarrow.compute as pc
 
-    table = result.changes()
-    names = {change: table.filter(pc.equal(table["change"], change))["cluster"] for change in CHANGES}
-    return {change: pc.count_distinct(column).as_py() for change, column in names.items()}
-
-
-class View(NamedTuple):
-    """What is shown instead of the table: clusters, their sizes, the members of one, or pairs to review."""
-
-    top: option(int, "Show the N largest clusters.", min=1, metavar="N") = None
-    sizes: option(bool, "Show how many clusters have each size.") = False
-    members: option(str, "Show the ids in the cluster of this one.", metavar="ID") = None
-    cohesion: option(
-        int, "Show how well clusters hold together: the N that one pair parts the most.", min=1, metavar="N"
-    ) = None
-    review: option(
-        int,
-        "Show the N pairs to look at first: the most records are together by each alone.",
-        min=1,
-        metavar="N",
-    ) = None
-
-    @property
-    def needs_pairs(self) -> bool:
-        """Whether pairs are shown, with their scores, if there are any."""
-        return self.cohesion is not None or self.review is not None
-
-    def kind(self, output=None) -> str | None:
-        """The option that was given, or ``None``."""
-        given = {name: value not in (None, False) for name, value in self._asdict().items()}
-        asked = [option for option, wanted in given.items() if wanted]
-        if len(asked) > 1:
-            raise OptionError(f"--{asked[0]} and --{asked[1]} are two views; give one of the two")
-        if asked and output is not None and destinations.goes_to_standard_output(output):
-            raise OptionError(f"--{asked[0]} and -o {output} both need standard output; name a file with -o")
-        return asked[0] if asked else None
-
-    def of(self, result, name):
-        """The table of the view."""
-        import pyarrow as pa
-
-        if self.sizes:
-            return result.size_counts()
-        if self.top is not None:
-            return result.top(self.top, name)
-        if self.cohesion is not None:
-            return result.cohesion(self.cohesion, name)
-        if self.review is not None:
-            return result.review(self.review, name)
-        from edgewise.ingest.arrow import arrow_array
-
-        return pa.table({"id": arrow_array(result.members(id_of(result.graph, str(self.members))))})
-
-    def facts(self, shown) -> dict:
-        """What the JSON object says of the view."""
-        return {} if shown is None else {self.kind(): shown.to_pylist()}
-
-    def show(self, shown, to):
-        """Print the view: all of it, on a terminal as columns, else as text in a format."""
-        if outputs.is_terminal() and to is None:
-            report.table(shown, shown.num_rows)
-        else:
-            edgewise.write(shown, "-", format=to)
-
-
-def id_of(graph, word) -> Any:
-    """An id that comes as text, in the type that those of the graph have."""
-    from edgewise.ingest.id_types import describe, is_plain, of_word
-
-    ids = graph.ids
-    if ids is not None and not hasattr(ids, "dtype"):
-        try:
-            return word if is_plain(ids.type) else of_word(word, ids.type)
-        except ValueError:  # those of Arrow are among them
-            problem = f"vertex {word!r} is not in the graph: its ids are of type {describe(ids.type)}"
-            raise GraphError(problem) from None
-    if not word.removeprefix("-").isdecimal():
-        raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
-    return int(word)
-
-
-def _write_both(table, output, to, changed, changes):
-    """Write the clusters and the changes; the file of the changes appears when the clusters are written."""
-    with ExitStack() as parts:
-        file = changed is not None and _is_file(changes)
-        if file:
-            edgewise.write(changed, parts.enter_context(atomic_write(changes)))
+    given = {name: value for name, value in given.items() if value is not None}
+    files = [one for value in given.values() for one in (value if isinstance(value, list) else [])]
+    if output is not None:
+        check_output(output, sources=files, table=True, json=shown.json)
+    with stages(shown.quiet or shown.json or on_terminal(output)) as (stage, clock):
+        with stage("open", f"opening {path}"):
+            store = edgewise.ClusterStore.open(path)
+        with stage("apply", f"changing {path}"):
+            log = store.apply(**given)
         if output is not None:
-            edgewise.write(table, output, format=to)
-        if changed is not None and not file:
-            edgewise.write(changed, changes)
+            with stage("write", f"writing {name_of(output)}"):
+                edgewise.write(log, output)
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(log["change"]).to_pylist()}
+    if shown.json:
+        report.as_json(_facts(store) | {"changes": counts, "seconds": seconds(clock), "output": output})
+    elif not shown.quiet:
+        changes = ", ".join(f"{count:,} {change}" for change, count in counts.items()) or "no change"
+        report.close(f"entry {store.entry} of {path}: {changes}; {report.times(clock)}", output)
+    if shown.profile:
+        report.profile(clock)
 
 
-def _is_file(path):
-    """Whether an output is a file of this machine, rather than standard output, a pipe or an address."""
-    return not destinations.goes_to_standard_output(path) and is_local(path)
+def _show(table, output, to):
+    """Write a table, or show its first rows on a terminal."""
+    output = or_standard_output(output, to)
+    if output is None:
+        report.table(table)
+    else:
+        check_output(output, table=True, to=to)
+        edgewise.write(table, output, format=to)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from edgewise.command import options, outputs, report, streaming
-from edgewise.command.clusters import Clusters, View
+from edgewise.command.cluster_options import Clusters, View
 from edgewise.command.job import Job, in_messages
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.scores import Scores

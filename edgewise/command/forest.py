@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import edgewise
 from edgewise.command import options, report, streaming
-from edgewise.command.clusters import id_of, option
+from edgewise.command.cluster_options import id_of, option
 from edgewise.command.job import Job
 from edgewise.command.outputs import check_outputs, check_writable
 from edgewise.errors import OptionError

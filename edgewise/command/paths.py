@@ -8,7 +8,7 @@ import numpy as np
 
 import edgewise
 from edgewise.command import keyboard, options, report
-from edgewise.command.clusters import id_of
+from edgewise.command.cluster_options import id_of
 from edgewise.command.job import Job
 from edgewise.command.outputs import check_writable
 from edgewise.command.stages import workers_of

@@ -18,6 +18,8 @@ SHOWN_ROWS = 10
 #: Name of each step in the closing line.
 PAST = {
     "read": "read",
+    "open": "opened",
+    "apply": "applied",
     "stream": "streamed",
     "make": "made",
     "compute": "computed",

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import edgewise
 from edgewise.command import report
-from edgewise.command.clusters import option
+from edgewise.command.cluster_options import option
 from edgewise.errors import OptionError
 from edgewise.files import formats
 from edgewise.files.destinations import goes_to_standard_output

@@ -14,7 +14,7 @@ import pytest
 import edgewise as ew
 from edgewise import tuning, warm
 from edgewise.command import run
-from edgewise.device import ahead, cache, numba_internals
+from edgewise.device import ahead, numba_internals
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP

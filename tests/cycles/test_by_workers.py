@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import OptionError
-from tests.clusters import resolved_by_workers
+from tests.compared import resolved_by_workers
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from edgewise.command import run
 from edgewise.errors import FileError, OptionError, WorkerError
 from edgewise.streams import contraction
 from edgewise.streams.tasks import TaskFolder
-from tests.clusters import assert_equal
+from tests.compared import assert_equal
 
 
 def stored(folder, sources, targets, shards=3):

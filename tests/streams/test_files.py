@@ -22,7 +22,7 @@ from edgewise.streams.checkpoint import load_state, save_state
 from edgewise.streams.file_stream import FileStream
 from edgewise.streams.union import Union, UnionReducer
 from edgewise.workers import device_team
-from tests.clusters import assert_equal
+from tests.compared import assert_equal
 from tests.ownership import give_away
 
 TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]

@@ -17,7 +17,7 @@ import edgewise as ew
 from edgewise.errors import EdgewiseWarning, FileError, OptionError, WorkerError
 from edgewise.streams import sharded, tasks
 from edgewise.workers.executors import executor_of
-from tests.clusters import resolved_by_workers
+from tests.compared import resolved_by_workers
 from tests.ownership import give_away
 
 SHARDS, ROWS = 5, 400

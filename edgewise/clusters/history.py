@@ -1,0 +1,166 @@
+"""The entries of a store: the log of its clusters, and which records got another cluster, by entry."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from edgewise.cached_property import cached_property
+from edgewise.clusters.batch import Request
+from edgewise.clusters.ids import ids_of_kind
+from edgewise.clusters.naming import CHANGES, NONE, Log
+from edgewise.clusters.state import Delta, ends_of, keys_of
+from edgewise.ingest.arrow import arrow_array, numpy_array
+from edgewise.ingest.id_types import restored
+
+#: Parts of a request, in the order in which they are done, and what they are called in a table.
+OPERATIONS = {"removed": "remove", "withdrawn": "withdraw", "deleted": "delete", "records": "record"}
+OPERATIONS |= {"added": "add", "musts": "must", "cannots": "cannot"}
+#: Those that are of records.
+SINGLE = ("deleted", "records")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One batch.
+
+    Attributes
+    ----------
+    request, delta : Request, Delta
+        What was asked, and what it changes.
+    time : datetime
+        In UTC.
+    cause : str or None
+    log : Log
+    """
+
+    request: Request
+    delta: Delta
+    time: datetime
+    cause: str | None
+    log: Log
+
+    @property
+    def number(self) -> int:
+        """The entries of a store are numbered from 1 on."""
+        return self.delta.facts.entry
+
+    @cached_property
+    def table(self):
+        """The log as a table of Arrow."""
+        import pyarrow as pa
+
+        log, count = self.log, len(self.log.change)
+        changes, rows = (
+            pa.array(CHANGES).take(arrow_array(log.change)),
+            arrow_array(np.zeros(count, np.int64)),
+        )
+        times, causes = pa.array([self.time], pa.timestamp("us", "UTC")), pa.array([self.cause], pa.string())
+        names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
+        columns = arrow_array(np.full(count, self.number)), times.take(rows), causes.take(rows), changes
+        sizes = arrow_array(log.size_before), arrow_array(log.size)
+        return pa.Table.from_arrays([*columns, *names, *sizes], schema=log_schema())
+
+
+def now() -> datetime:
+    """The time of an entry."""
+    return datetime.now(UTC)
+
+
+def log_schema():
+    """The columns of a log and their types."""
+    import pyarrow as pa
+
+    whole, text = pa.int64(), pa.string()
+    kinds = {"entry": whole, "time": pa.timestamp("us", "UTC"), "cause": text, "change": text}
+    return pa.schema(kinds | dict.fromkeys(("before", "cluster", "size_before", "size"), whole))
+
+
+def asked_table(entry: Entry, state):
+    """What was asked, by numbers of records, as a table of Arrow; ``state`` is that before the entry."""
+    import pyarrow as pa
+
+    request, parts = entry.request, []
+    for name, operation in OPERATIONS.items():
+        values = getattr(request, name)
+        if name in SINGLE:
+            sources, targets = (
+                values.astype(np.uint32),
+                arrow_array(np.zeros(len(values), np.uint32), values >= 0),
+            )
+        else:
+            sources, targets = ends_of(values)
+        scores = np.full(len(values), np.nan)
+        if operation == "add" and request.scores is not None:
+            scores = request.scores
+        columns = {"operation": pa.array([operation]).take(arrow_array(np.zeros(len(values), np.int64)))}
+        columns |= {"source": arrow_array(sources), "target": arrow_array(targets)}
+        parts.append(pa.table(columns | {"score": arrow_array(scores, np.isnan(scores))}))
+    return pa.concat_tables(parts)
+
+
+def members_table(entry: Entry, state):
+    """The records that got another cluster, as a table of Arrow; ``state`` is that before the entry."""
+    import pyarrow as pa
+
+    delta, was = entry.delta, state["clusters"]
+    is_old = delta.records < len(was)
+    moved = ~is_old
+    moved[is_old] = was[delta.records[is_old]] != delta.clusters[is_old]
+    old, records, clusters = delta.records[moved & is_old], delta.records[moved], delta.clusters[moved]
+    columns = [] if state.ids is None else [state.ids.column(old)]
+    if delta.new_ids is not None:
+        ids = ids_of_kind(delta.facts.kind, delta.facts.type)
+        columns.append(restored(delta.new_ids, ids.type, len(delta.new_ids)))
+    column = pa.chunked_array([one.cast(columns[-1].type) for one in columns]) if columns else pa.nulls(0)
+    record, cluster = arrow_array(records.astype(np.uint32)), arrow_array(clusters, clusters == NONE)
+    return pa.table({"record": record, "id": column, "cluster": cluster})
+
+
+def request_in(asked, members, facts, state) -> Request:
+    """What was asked of a state, out of the tables of an entry; ``facts`` are those after it."""
+    import pyarrow.compute as pc
+
+    values = {}
+    operations, sources, targets, scores = (asked[name].combine_chunks() for name in asked.column_names)
+    for name, operation in OPERATIONS.items():
+        rows = pc.equal(operations, operation)
+        one, other = (column.filter(rows) for column in (sources, targets))
+        values[name] = numpy_array(one).astype(np.int64)
+        if name not in SINGLE:
+            values[name] = keys_of(values[name], numpy_array(other))
+    added = scores.filter(pc.equal(operations, "add"))
+    column = members.filter(pc.greater_equal(members["record"], state.n_records))["id"].combine_chunks()
+    new_ids = None
+    if len(column):
+        new_ids = ids_of_kind(facts.kind, facts.type).plain(column, "id")
+    before = facts._replace(entry=state.facts.entry, n_names=state.facts.n_names)
+    values["scores"] = None if added.null_count or not facts.is_scored else numpy_array(added)
+    return Request(facts=before, new_ids=new_ids, with_pairs=True, **values)
+
+
+class MemoryHistory:
+    """The entries of a store that is on no disk."""
+
+    def __init__(self):
+        self.tables: list[Any] = []
+        self.members: list[tuple] = []
+
+    def append(self, entry: Entry, state):
+        """Keep an entry, and have the state take it in."""
+        state.take(entry.delta)
+        self.tables.append(entry.table)
+        self.members.append((entry.delta.records, entry.delta.clusters))
+
+    def load(self, state):
+        """The state after the last entry, which is the one that is there."""
+        return state
+
+    def log_tables(self):
+        """The log, a table for each entry."""
+        return self.tables
+
+    def changed(self, last):
+        """Records and their clusters by entry, up to the ``last`` one."""
+        return self.members[:last]

@@ -1,0 +1,127 @@
+"""Look-ups from keys to rows in sorted runs: those of ids, and those of pairs.
+
+A run has ascending keys of 64 bits, and the row of each.  New keys become a run of their own.  A run that is
+not much longer than the next one is merged with it, as in a binary counter, so there are few runs, and each
+key is moved a few times only (the logarithmic method of J. L. Bentley and J. B. Saxe, "Decomposable searching
+problems", 1980).  A run can be in a file that is mapped into memory: a look-up reads some pages of it.
+
+The key of an integer is the integer.  Strings have their hash as the key, and those with equal keys are
+compared by their bytes.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import device, each
+from edgewise.ingest.string_words import hash_bytes, same_bytes
+
+#: What is found for keys that are not there.
+ABSENT = -1
+#: A run is merged with the next one if it has less than so many times as many keys.
+FACTOR = 2
+
+
+class Run(NamedTuple):
+    """Ascending keys and their rows.
+
+    Attributes
+    ----------
+    keys : (k,) uint64 array
+    rows : (k,) uint32 array
+    """
+
+    keys: Any
+    rows: Any
+
+
+@device
+def first_not_below(keys, key):
+    """Position of the first key that is not below another one."""
+    low, high = np.int64(0), np.int64(len(keys))
+    while low < high:
+        middle = (low + high) >> np.int64(1)
+        if keys[middle] < key:
+            low = middle + np.int64(1)
+        else:
+            high = middle
+    return low
+
+
+@each
+def look_up(item, wanted, run, found):
+    """Write the row of a key, if the run has it."""
+    at = first_not_below(run.keys, wanted[item])
+    if at < len(run.keys) and run.keys[at] == wanted[item]:
+        found[item] = np.int64(run.rows[at])
+
+
+@each
+def look_up_string(item, wanted, strings, run, known, found):
+    """Write the row of a string with a hash, if the run has it; ``known`` are the strings of all rows."""
+    at, start = first_not_below(run.keys, wanted[item]), np.int64(strings.starts[item])
+    length = np.int64(strings.starts[item + 1]) - start
+    while at < len(run.keys) and run.keys[at] == wanted[item]:
+        row = np.int64(run.rows[at])
+        begin = np.int64(known.starts[row])
+        is_as_long = np.int64(known.starts[row + 1]) - begin == length
+        if is_as_long and same_bytes(strings.text, start, known.text, begin, length):
+            found[item] = row
+        at += 1
+
+
+@each
+def write_hash(item, strings, hashes):
+    """Write the hash of a string."""
+    hashes[item] = hash_bytes(strings.text, strings.starts[item], strings.starts[item + 1])
+
+
+def hashes_of(strings):
+    """Hashes of :class:`~edgewise.ingest.string_words.Strings`: (n,) uint64 array."""
+    hashes = np.empty(len(strings.starts) - 1, np.uint64)
+    write_hash(len(hashes), strings, hashes)
+    return hashes
+
+
+class Runs:
+    """Runs from the longest to the shortest; no key and row are in two of them."""
+
+    def __init__(self, runs=()):
+        self.runs = list(runs)
+
+    def find(self, wanted):
+        """Rows of keys, (k,) uint64, as an int64 array; :data:`ABSENT` for others."""
+        found = np.full(len(wanted), ABSENT, np.int64)
+        for run in self.runs:
+            look_up(len(wanted), wanted, run, found)
+        return found
+
+    def find_strings(self, strings, known):
+        """Rows of strings, of which ``known`` are those that are in the runs; both are of one type."""
+        wanted = hashes_of(strings)
+        found = np.full(len(wanted), ABSENT, np.int64)
+        for run in self.runs:
+            look_up_string(len(wanted), wanted, strings, run, known, found)
+        return found
+
+    def add(self, keys, first_row):
+        """Enter keys, which have consecutive rows."""
+        if not len(keys):
+            return
+        order = np.argsort(keys, kind="stable")
+        self.runs.append(Run(keys[order], (order + first_row).astype(np.uint32)))
+        while len(self.runs) > 1 and len(self.runs[-2].keys) < FACTOR * len(self.runs[-1].keys):
+            self.runs.append(merged(self.runs.pop(-2), self.runs.pop(-1)))
+
+    def whole(self):
+        """All runs as one."""
+        while len(self.runs) > 1:
+            self.runs.append(merged(self.runs.pop(-2), self.runs.pop(-1)))
+        return self.runs[0] if self.runs else Run(np.empty(0, np.uint64), np.empty(0, np.uint32))
+
+
+def merged(one, other):
+    """Two runs as one; a stable sort takes two ascending parts as they are."""
+    keys = np.concatenate([one.keys, other.keys])
+    order = np.argsort(keys, kind="stable")
+    return Run(keys[order], np.concatenate([one.rows, other.rows])[order])

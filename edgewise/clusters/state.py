@@ -1,0 +1,170 @@
+"""The state of a cluster store: records, pairs and decisions, and what a batch changes of them.
+
+Records and pairs have consecutive numbers, in the order in which they came, and keep them: a pair that is
+removed has the score NaN, a record that is deleted has no cluster, and both can come back.  A *tree* is a
+component of the active pairs, those that reach the threshold, and of the pairs that must be together; a
+*cluster* is a tree, or a part of one that decisions divide.
+
+A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
+then taken in, so that it happens as a whole or not at all.  A store that is opened takes in the deltas of its
+files in the same way.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.clusters.ids import Ids, ids_of_kind
+from edgewise.clusters.runs import Runs
+from edgewise.ingest.growing import Growing
+
+#: Bits of the second record in the key of a pair.
+HALF = np.uint64(32)
+LOW_HALF = np.uint64(0xFFFFFFFF)
+#: Name of the cluster of a record that is deleted.
+NO_CLUSTER = -1
+
+
+def keys_of(sources, targets):
+    """Keys of pairs, whose first record has the smaller number: (m,) uint64 array."""
+    low, high = np.minimum(sources, targets), np.maximum(sources, targets)
+    return low.astype(np.uint64) << HALF | high.astype(np.uint64)
+
+
+def ends_of(keys):
+    """The two records of pairs by their keys: two (m,) uint32 arrays."""
+    return (keys >> HALF).astype(np.uint32), (keys & LOW_HALF).astype(np.uint32)
+
+
+class Facts(NamedTuple):
+    """Numbers of a store.
+
+    Attributes
+    ----------
+    entry : int
+        Number of batches so far.
+    threshold : float or None
+        Least score of an active pair; ``None`` if all are.
+    is_scored : bool or None
+        Whether pairs have scores; ``None`` before the first pair.
+    n_names : int
+        Number of names of clusters that were given so far.
+    kind, type : str or None
+        Kind of the ids, and the type in which they come out (:mod:`~edgewise.clusters.ids`).
+    """
+
+    entry: int = 0
+    threshold: float | None = None
+    is_scored: bool | None = None
+    n_names: int = 0
+    kind: str | None = None
+    type: str | None = None
+
+    @property
+    def least(self) -> float:
+        """Least score of an active pair, as a number."""
+        return -np.inf if self.threshold is None else self.threshold
+
+
+class Delta(NamedTuple):
+    """What a batch changes.
+
+    Attributes
+    ----------
+    facts : Facts
+        Those after the batch.
+    new_ids : pyarrow.Array or None
+        Ids of new records, as they are numbered.
+    ones, others : (new pairs,) uint32 arrays
+        Records of new pairs, in the order of their keys.
+    new_scores : (new pairs,) float64 array
+    rows, scores : (changed pairs,) int64 and float64 arrays
+        Pairs that were there, with new scores; NaN removes one.
+    records, trees, clusters : (changed records,) int64, uint32 and int64 arrays
+        Records with another tree or cluster, in ascending order, among them all new ones.
+    musts, cannots : (decisions,) uint64 arrays
+        Keys of all decisions after the batch, ascending.
+    """
+
+    facts: Facts
+    new_ids: Any
+    ones: Any
+    others: Any
+    new_scores: Any
+    rows: Any
+    scores: Any
+    records: Any
+    trees: Any
+    clusters: Any
+    musts: Any
+    cannots: Any
+
+
+class State:
+    """Records, pairs and decisions.
+
+    Attributes
+    ----------
+    facts : Facts
+    ids : Ids or None
+        ``None`` before the first record.
+    parts : dict of Growing
+        ``ones``, ``others`` (uint32) and ``scores`` of pairs; ``trees`` (uint32, a member of each record's
+        tree) and ``clusters`` (int64) of records.
+    pair_runs : Runs
+        From keys of pairs to pairs.
+    musts, cannots : (decisions,) uint64 arrays
+        Keys of decisions, ascending.
+    """
+
+    def __init__(self, threshold=None):
+        self.facts = Facts(threshold=threshold, is_scored=None if threshold is None else True)
+        self.ids: Ids | None = None
+        kinds = {"ones": np.uint32, "others": np.uint32, "scores": np.float64}
+        kinds |= {"trees": np.uint32, "clusters": np.int64}
+        self.parts = {name: Growing(kind) for name, kind in kinds.items()}
+        self.pair_runs = Runs()
+        self.musts = self.cannots = np.empty(0, np.uint64)
+
+    def __getitem__(self, name):
+        """The items of a part that are in use."""
+        return self.parts[name].used_items()
+
+    @property
+    def n_records(self) -> int:
+        """Number of records, deleted ones included."""
+        return self.parts["trees"].used
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs, removed ones included."""
+        return self.parts["ones"].used
+
+    def trees_with(self, n_new):
+        """The trees of all records and of new ones, each of which is a tree; the state is as before."""
+        trees, n = self.parts["trees"], self.n_records
+        trees.extend(n_new)[:] = np.arange(n, n + n_new)
+        trees.used = n
+        return trees.array[: n + n_new]
+
+    def set_ids(self):
+        """Set the ids, without any yet, once their kind is known."""
+        if self.ids is None and self.facts.kind is not None:
+            self.ids = ids_of_kind(self.facts.kind, self.facts.type)
+
+    def take(self, delta):
+        """Take in what a batch changes."""
+        self.musts, self.cannots, self.facts = delta.musts, delta.cannots, delta.facts
+        self.set_ids()
+        if self.ids is not None and delta.new_ids is not None:
+            self.ids.extend(delta.new_ids)
+            for name in ("trees", "clusters"):
+                self.parts[name].extend(len(delta.new_ids))
+        if len(delta.ones):
+            self.pair_runs.add(keys_of(delta.ones, delta.others), self.n_pairs)
+            for name, values in zip(
+                ("ones", "others", "scores"), (delta.ones, delta.others, delta.new_scores)
+            ):
+                self.parts[name].extend(len(values))[:] = values
+        self["scores"][delta.rows] = delta.scores
+        self["trees"][delta.records], self["clusters"][delta.records] = delta.trees, delta.clusters

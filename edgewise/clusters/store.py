@@ -1,0 +1,359 @@
+"""The store of clusters, as users see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from edgewise.clusters.batch import worked_out
+from edgewise.clusters.folder import Folder, create
+from edgewise.clusters.history import Entry, MemoryHistory, log_schema, now
+from edgewise.clusters.request import LookUp, checked_threshold, ids_of, request_of
+from edgewise.clusters.state import NO_CLUSTER, State, ends_of
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.graph import Graph
+from edgewise.ingest.arrow import arrow_array, numpy_array
+from edgewise.method import is_number
+from edgewise.result import counted
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from edgewise.forest.explanation import Explanation
+
+
+class ClusterStore:
+    """Clusters of records, by pairs that come and go and by decisions of people; they keep their names.
+
+    Two records are in one cluster if pairs whose scores reach the threshold join them, or a decision that
+    they must be together.  Pairs count in the order of their scores, the best ones first, and one that would
+    bring two records together that cannot be is left out.
+
+    A name is a number that is never used again.  It passes to the cluster that holds the most of its members
+    of before, and if that gets several names, the one with the most members there stays, of those with as
+    many the oldest one.
+
+    Without a folder (:meth:`create`, :meth:`open`) a store is in memory.
+
+    Parameters
+    ----------
+    threshold : float, optional
+        Least score of a pair that counts.  Other pairs are kept for a lower threshold.
+
+    Raises
+    ------
+    OptionError
+        The threshold is no number.
+
+    Notes
+    -----
+    A batch takes time for what it touches, the clusters with all of their pairs, and for a scan of the pairs;
+    so many changes in one batch take much less time than one by one.  A store is not thread-safe.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> store = ew.ClusterStore(threshold=0.5)
+    >>> log = store.apply(add=[("ann", "anna", 0.9), ("anna", "hanna", 0.6), ("bob", "rob", 0.8)])
+    >>> log.select(["change", "cluster", "size"]).to_pylist()
+    [{'change': 'born', 'cluster': 0, 'size': 3}, {'change': 'born', 'cluster': 1, 'size': 2}]
+    >>> log = store.apply(cannot=[("ann", "hanna")], cause="a reviewer")
+    >>> log.select(["change", "before", "cluster", "size"]).to_pylist()  # doctest: +NORMALIZE_WHITESPACE
+    [{'change': 'shrank', 'before': 0, 'cluster': 0, 'size': 2},
+     {'change': 'split', 'before': 0, 'cluster': 2, 'size': 1}]
+    >>> store.to_frame().to_pydict()["cluster"]
+    [0, 0, 2, 1, 1]
+    """
+
+    def __init__(self, *, threshold: float | None = None):
+        self._state = State()
+        self._state = State(checked_threshold(threshold, self._state.facts))
+        self._history: Any = MemoryHistory()
+
+    @classmethod
+    def create(cls, path: str | PathLike, *, threshold: float | None = None) -> Self:
+        """Create a store in a new folder.
+
+        Parameters
+        ----------
+        path : path-like
+            A folder that is not there, or empty.
+        threshold : float, optional
+            As for a store in memory.
+
+        Raises
+        ------
+        FileError
+            Something is there, or the folder cannot be written.
+        OptionError
+            The threshold is no number.
+        """
+        store = cls(threshold=threshold)
+        store._history = create(path, store._state.facts.threshold)
+        return store
+
+    @classmethod
+    def open(cls, path: str | PathLike) -> Self:
+        """Open the store in a folder, as it is after its last entry.
+
+        Any number of processes can have a store open, and add entries to it in turn.  A store that is open
+        does not see entries of others before it adds one itself.
+
+        Raises
+        ------
+        FileError
+            There is no store, or it is damaged, or of another version of edgewise or another user.
+        """
+        store = cls()
+        store._history = Folder(path)
+        store._state = store._history.load()
+        return store
+
+    @property
+    def entry(self) -> int:
+        """Number of the last entry; 0 for a store without any."""
+        return self._state.facts.entry
+
+    @property
+    def threshold(self) -> float | None:
+        """Least score of a pair that counts; ``None`` if all do."""
+        return self._state.facts.threshold
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return int(np.count_nonzero(self._state["clusters"] != NO_CLUSTER))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs, whatever their scores."""
+        return int(np.count_nonzero(~np.isnan(self._state["scores"])))
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, those of single records included."""
+        is_name = np.zeros(self._state.facts.n_names, bool)
+        is_name[self._state["clusters"][self._state["clusters"] != NO_CLUSTER]] = True
+        return int(np.count_nonzero(is_name))
+
+    def __repr__(self) -> str:
+        shown = [counted(self.n_records, "record"), counted(self.n_pairs, "pair")]
+        return (
+            f"<{type(self).__name__}: {', '.join(shown)}, {self.n_clusters:,} clusters at entry {self.entry}>"
+        )
+
+    def apply(
+        self,
+        *,
+        add: Any = None,
+        remove: Any = None,
+        records: Any = None,
+        delete: Any = None,
+        must: Any = None,
+        cannot: Any = None,
+        withdraw: Any = None,
+        threshold: float | Literal["keep"] | None = "keep",
+        with_pairs: bool = False,
+        cause: str | None = None,
+        source: str | Sequence[str] | None = None,
+        target: str | Sequence[str] | None = None,
+        score: str | None = None,
+        vertex_id: str | None = None,
+    ) -> pyarrow.Table:
+        """Apply a batch of changes, as a whole or not at all, as the next entry.
+
+        Pairs are removed, decisions withdrawn and records deleted first, and everything else is added then.
+        Pairs come as a table, a file or several files as of :func:`edgewise.read`, a graph, or a list of
+        tuples; their order within a pair does not matter.
+
+        Parameters
+        ----------
+        add : pairs
+            With scores, unless the store has none.  A pair that is there gets the new score; of a pair that
+            occurs several times, the highest score counts.  Ids that are new become records.
+        remove : pairs
+            They must be there.
+        records : ids or table
+            Records, also those without pairs: a list or array of ids, or a table or file with a column of
+            them.  Those that are there stay.
+        delete : ids or table
+            Records to be deleted.  No pair or decision may name them then.
+        must, cannot : pairs
+            Records that must be in one cluster, and that cannot be.
+        withdraw : pairs
+            Decisions to be withdrawn.
+        threshold : float or None, optional
+            Another threshold; ``None`` for none.
+        with_pairs : bool
+            Remove the pairs and decisions of deleted records, too.
+        cause : str, optional
+            What the log says of this entry.
+        source, target, score : str, optional
+            Columns of tables of pairs, as of :func:`edgewise.read`.
+        vertex_id : str, optional
+            Column of tables of records; by default ``id`` or ``unique_id``.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows of :meth:`log` for this entry.
+
+        Raises
+        ------
+        GraphError
+            A pair to be removed, a decision to be withdrawn or a record to be deleted is not there; a
+            decision names no record; decisions contradict each other; deleted records are still named; a
+            score is missing or NaN; ids are of another kind.  The message says which.
+        FileError
+            A file cannot be read or written, or another process writes to the store.
+        OptionError
+        """
+        given = {"add": add, "remove": remove, "records": records, "delete": delete, "must": must}
+        given |= {"cannot": cannot, "withdraw": withdraw, "with_pairs": with_pairs}
+        given = {name: value for name, value in given.items() if value is not None}
+        reading = {"source": source, "target": target, "score": score, "vertex_id": vertex_id}
+        if cause is not None and not isinstance(cause, str):
+            raise OptionError(f"{argument('cause', cause)} is no text")
+        if not isinstance(self._history, Folder):
+            return self._apply(given, threshold, reading, cause)
+        with self._history.locked():
+            if not self._history.is_current():
+                self._state = self._history.load()
+            return self._apply(given, threshold, reading, cause)
+
+    def _apply(self, given, threshold, reading, cause):
+        given["threshold"] = (
+            self.threshold if isinstance(threshold, str) and threshold == "keep" else threshold
+        )
+        request = request_of(self._state, given, reading)
+        delta, log = worked_out(self._state, request)
+        entry = Entry(request, delta, now(), cause, log)
+        try:
+            self._history.append(entry, self._state)
+        except BaseException:
+            self._state = self._history.load(self._state)
+            raise
+        return entry.table
+
+    def add(self, pairs: Any, **options: Any) -> pyarrow.Table:
+        """Add pairs: :meth:`apply` with ``add=pairs``, whose other arguments are the ``options``."""
+        return self.apply(add=pairs, **options)
+
+    def remove(self, pairs: Any, **options: Any) -> pyarrow.Table:
+        """Remove pairs: :meth:`apply` with ``remove=pairs``, whose other arguments are the ``options``."""
+        return self.apply(remove=pairs, **options)
+
+    def to_frame(self) -> pyarrow.Table:
+        """Return the records, in the order in which they came: columns ``id`` and ``cluster``."""
+        return self._table(self._state["clusters"])
+
+    def at(self, entry: int) -> pyarrow.Table:
+        """Return the records and clusters after an entry, as :meth:`to_frame` returns those of now.
+
+        Raises
+        ------
+        OptionError
+            There is no such entry.
+        """
+        if not is_number(entry, whole=True) or not 0 <= entry <= self.entry:
+            raise OptionError(f"{argument('entry', entry)} is none; the entries are 0 to {self.entry}")
+        clusters = np.full(self._state.n_records, NO_CLUSTER)
+        for records, names in self._history.changed(int(entry)):
+            clusters[records] = np.where(np.isnan(names), NO_CLUSTER, names)
+        return self._table(clusters)
+
+    def log(self, cluster: int | None = None) -> pyarrow.Table:
+        """Return what has become of all clusters, or of one: a row for each change, in their order.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``entry``, ``time`` (UTC) and ``cause``; ``change``: ``'born'`` (of new records), ``'grew'`` (has
+            new members), ``'shrank'`` (has lost members), ``'merged'`` (``before`` into ``cluster``),
+            ``'split'`` (``cluster`` from ``before``) or ``'retired'`` (all members were deleted); ``before``
+            and ``cluster``: names; ``size_before`` and ``size``.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        table = pa.concat_tables([log_schema().empty_table(), *self._history.log_tables()])
+        if cluster is None:
+            return table
+        is_named = (pc.equal(table[name], cluster) for name in ("before", "cluster"))
+        return table.filter(pc.or_kleene(*is_named))
+
+    def pairs(self) -> pyarrow.Table:
+        """Return all pairs: columns ``source``, ``target`` and, unless there are none, ``score``."""
+        return self._pairs(np.flatnonzero(~np.isnan(self._state["scores"])))
+
+    def decisions(self) -> pyarrow.Table:
+        """Return the decisions: columns ``decision`` (``must`` or ``cannot``), ``source`` and ``target``."""
+        import pyarrow as pa
+
+        keys, kinds = self._state.musts, ["must"] * len(self._state.musts)
+        ends = ends_of(np.concatenate([keys, self._state.cannots]))
+        kinds += ["cannot"] * len(self._state.cannots)
+        source, target = (self._ids(end) for end in ends)
+        return pa.table({"decision": pa.array(kinds, pa.string()), "source": source, "target": target})
+
+    def conflicts(self) -> pyarrow.Table:
+        """Return the pairs that reach the threshold, and that decisions keep apart, as :meth:`pairs` does."""
+        state = self._state
+        ends, scores = (state["ones"], state["others"]), state["scores"]
+        one, other = (state["clusters"][end] for end in ends)
+        return self._pairs(np.flatnonzero((scores >= state.facts.least) & (one != other)))
+
+    def why(self, source: Any, target: Any) -> Explanation:
+        """Return why two records are in one cluster: the strongest path of pairs between them.
+
+        A pair that must be together has an infinite score.
+
+        Raises
+        ------
+        GraphError
+            A record is not there, or the two are in different clusters.
+        """
+        from edgewise.forest import minimum_spanning_forest
+
+        state = self._state
+        numbers = LookUp(state, state.facts).find(ids_of([source, target], "records"), "records")
+        one, other = state["clusters"][numbers]
+        if one != other:
+            raise GraphError(f"{source!r} is in cluster {one}, and {target!r} in {other}; nothing joins them")
+        members = np.flatnonzero(state["clusters"] == one)
+        is_member = state["clusters"] == one
+        rows = np.flatnonzero(is_member[state["ones"]] & is_member[state["others"]])
+        rows = rows[state["scores"][rows] >= state.facts.least]
+        musts = tuple(end[is_member[ends_of(state.musts)[0]]] for end in ends_of(state.musts))
+        ends = [np.concatenate([state[name][rows], more]) for name, more in zip(("ones", "others"), musts)]
+        weights = np.concatenate([state["scores"][rows], np.full(len(musts[0]), np.inf)])
+        sources, targets = (np.searchsorted(members, end).astype(np.uint32) for end in ends)
+        ids = self._ids(members)
+        ids = numpy_array(ids) if state.ids is not None and state.ids.kind == "integers" else ids
+        graph = Graph(len(members), edges=(sources, targets, weights), ids=ids)
+        return minimum_spanning_forest(graph, maximum=True).explain(source, target)
+
+    def _ids(self, records):
+        import pyarrow as pa
+
+        return pa.nulls(0, pa.string()) if self._state.ids is None else self._state.ids.column(records)
+
+    def _pairs(self, rows):
+        import pyarrow as pa
+
+        ends = {
+            name: self._ids(self._state[end][rows])
+            for name, end in (("source", "ones"), ("target", "others"))
+        }
+        if self._state.facts.is_scored:
+            ends["score"] = arrow_array(self._state["scores"][rows])
+        return pa.table(ends)
+
+    def _table(self, clusters):
+        import pyarrow as pa
+
+        records = np.flatnonzero(clusters != NO_CLUSTER)
+        return pa.table({"id": self._ids(records), "cluster": arrow_array(clusters[records])})

@@ -1,0 +1,174 @@
+"""Stores on disk: kills, two writers, damage, other versions, and readers beside a writer."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as parquet
+import pytest
+
+import edgewise as ew
+from edgewise.clusters import folder
+from edgewise.errors import FileError
+from tests.cluster_model import batch_after
+from tests.processes import ended
+
+pytestmark = pytest.mark.interpreter
+KILLS = int(os.environ.get("EDGEWISE_KILLS", "3"))
+#: Adds entries to a store until it is killed, and says when one is there; every third one writes a base.
+WRITER = """
+import sys
+import edgewise as ew
+from edgewise.clusters import folder
+from tests.cluster_model import batch_after
+store = ew.ClusterStore.open(sys.argv[1])
+while True:
+    folder.FEW_BYTES = 0 if store.entry % 3 == 0 else 1 << 20
+    store.apply(**batch_after(store.entry))
+    print(store.entry, flush=True)
+"""
+
+
+def expected_after(entry):
+    store = ew.ClusterStore(threshold=0.5)
+    for number in range(entry):
+        store.apply(**batch_after(number))
+    return store
+
+
+def store_at(path, entries=3):
+    store = ew.ClusterStore.create(path, threshold=0.5)
+    for number in range(entries):
+        store.apply(**batch_after(number))
+    return store
+
+
+def same(one, other):
+    logs = (store.log().drop_columns(["time"]) for store in (one, other))
+    return one.to_frame() == other.to_frame() and one.pairs() == other.pairs() and next(logs) == next(logs)
+
+
+def test_kills_at_random_lose_nothing(tmp_path):
+    path, draw, entries = tmp_path / "store", random.Random(1), 0
+    ew.ClusterStore.create(path, threshold=0.5)
+    for _ in range(KILLS):
+        words = [sys.executable, "-c", WRITER, str(path)]
+        root = os.fspath(folder.Path(__file__).parents[2])
+        settings = {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+        settings |= {"NUMBA_DISABLE_JIT": "1", "EDGEWISE_QUIET": "1"}
+        with ended(subprocess.Popen(words, stdout=subprocess.PIPE, env=os.environ | settings)) as writer:
+            said = int(writer.stdout.readline())
+            time.sleep(draw.random() * 0.3)
+            os.kill(writer.pid, signal.SIGKILL)
+            said = max(said, *map(int, writer.stdout.read().split()), said)
+        store = ew.ClusterStore.open(path)
+        assert store.entry in (said, said + 1) and said > entries
+        entries = store.entry
+        assert same(store, expected_after(entries))
+
+
+@pytest.mark.parametrize("few", (0, 1 << 20))
+def test_what_can_be_made_again_is_made_again(tmp_path, monkeypatch, few):
+    monkeypatch.setattr(folder, "FEW_BYTES", few)
+    store_at(tmp_path / "whole", 4)
+    names = [
+        one.name
+        for one in (tmp_path / "whole").iterdir()
+        if one.name.startswith("base") or one.suffix == ".npz"
+    ]
+    assert names
+    for name in names:
+        path = tmp_path / f"without {name}"
+        shutil.copytree(tmp_path / "whole", path)
+        damage(path / name)
+        store = ew.ClusterStore.open(path)
+        assert same(store, expected_after(4))
+        store.apply(**batch_after(4))
+        assert same(ew.ClusterStore.open(path), expected_after(5))
+
+
+def damage(path):
+    """Remove a folder, and cut a file."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.write_bytes(path.read_bytes()[:-5])
+
+
+def test_two_writers(tmp_path):
+    one, other = store_at(tmp_path / "store", 1), ew.ClusterStore.open(tmp_path / "store")
+    one.apply(**batch_after(1))
+    other.apply(**batch_after(2))
+    assert same(other, expected_after(3))
+    with one._history.locked(), pytest.raises(FileError, match="another process is writing"):
+        other.apply(add=[("x", "y", 0.9)])
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(3))
+
+
+def test_a_reader_is_not_disturbed(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    writer = store_at(tmp_path / "store", 2)
+    reader = ew.ClusterStore.open(tmp_path / "store")
+    for number in range(2, 8):
+        writer.apply(**batch_after(number))
+    assert same(reader, expected_after(2))
+    assert reader.at(1) == expected_after(1).to_frame()
+
+
+def test_files_are_what_they_are_said_to_be(tmp_path):
+    store_at(tmp_path / "store", 2)
+    members = parquet.read_table(tmp_path / "store" / "00000001-members.parquet")
+    assert members.column_names == ["record", "id", "cluster"]
+    asked = parquet.read_table(tmp_path / "store" / "00000002-asked.parquet")
+    assert asked["operation"].to_pylist() == ["remove"] * 3 + ["add"] * 8
+    log = parquet.read_table(tmp_path / "store" / "00000002-log.parquet")
+    assert set(log["cause"].to_pylist()) == {"after 1"}
+
+
+def changed_manifest(path, **facts):
+    manifest = path / "manifest.json"
+    known = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(known | facts))
+
+
+def test_other_versions_and_damage_are_refused(tmp_path):
+    for name in ("version", "facts", "text", "parquet"):
+        store_at(tmp_path / name, 1)
+    changed_manifest(tmp_path / "version", edgewise_clusters=9)
+    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 1\)"):
+        ew.ClusterStore.open(tmp_path / "version")
+    changed_manifest(tmp_path / "facts", threshold=0.9)
+    (tmp_path / "text" / "manifest.json").write_text('{"edgewise_clusters": 1')
+    for name in ("facts", "text"):
+        with pytest.raises(FileError, match="is damaged; restore it from a copy"):
+            ew.ClusterStore.open(tmp_path / name)
+    damage(tmp_path / "parquet" / "00000001-log.parquet")
+    with pytest.raises(FileError, match=r"log\.parquet: is damaged"):
+        ew.ClusterStore.open(tmp_path / "parquet").log()
+    with pytest.raises(FileError, match="holds no store of clusters"):
+        ew.ClusterStore.open(tmp_path)
+    with pytest.raises(FileError, match="is there already"):
+        ew.ClusterStore.create(tmp_path / "version")
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(FileError, match="holds no clusters that live"):
+        ew.ClusterStore.open(tmp_path)
+
+
+def test_a_disk_that_is_full(tmp_path, monkeypatch):
+    store = store_at(tmp_path / "store", 2)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folder, "write_parquet", full)
+        with pytest.raises(FileError, match="the disk is full"):
+            store.apply(**batch_after(2))
+    assert same(store, expected_after(2))
+    store.apply(**batch_after(2))
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(3))

@@ -1,0 +1,191 @@
+"""What a store of clusters takes, and what it refuses; it is unchanged then."""
+
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import edgewise as ew
+from edgewise.clusters import batch
+from edgewise.errors import EdgewiseError, GraphError
+
+pytestmark = pytest.mark.interpreter
+PAIRS = [("a", "b", 0.9), ("b", "c", 0.8), ("d", "e", 0.7)]
+
+
+def clusters_of(store):
+    table = store.to_frame()
+    return dict(zip(table["id"].to_pylist(), table["cluster"].to_pylist()))
+
+
+def store_of(pairs=PAIRS, threshold=0.5):
+    store = ew.ClusterStore(threshold=threshold)
+    store.apply(add=pairs)
+    return store
+
+
+def test_pairs_come_in_every_form(tmp_path):
+    columns = {"left_id": ["a", "b", "d"], "right_id": ["b", "c", "e"], "score": [0.9, 0.8, 0.7]}
+    table = pa.table(columns)
+    ew.write(table, tmp_path / "pairs.parquet")
+    ew.write(table.slice(0, 1), tmp_path / "one.csv")
+    ew.write(table.slice(1), tmp_path / "two.csv")
+    weighted = ew.Graph.from_edges(columns["left_id"], columns["right_id"], weights=columns["score"])
+    files = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
+    for given in (PAIRS, columns, table, tmp_path / "pairs.parquet", files, weighted):
+        store = store_of(given)
+        assert clusters_of(store) == {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1}
+        assert store.pairs()["score"].to_pylist() == [0.9, 0.8, 0.7]
+    named = {"l": ["a"], "r": ["b"], "km": [0.6]}
+    store = ew.ClusterStore(threshold=0.5)
+    store.add(named, source="l", target="r", score="km")
+    assert store.pairs().to_pylist() == [{"source": "a", "target": "b", "score": 0.6}]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    ((7, 2**62), ("x", "y" * 40), (b"x", b"y"), (UUID(int=1), UUID(int=2)), (np.int32(1), np.int32(2))),
+)
+def test_ids_come_out_as_they_came_in(one, other):
+    store = store_of([(one, other, 0.9)])
+    assert set(clusters_of(store)) == {one, other}
+    store.apply(cannot=[(one, other)], records=[])
+    assert len(set(clusters_of(store).values())) == 2
+    store.apply(remove=[(other, one)], withdraw=[(one, other)], delete=[one])
+    assert set(clusters_of(store)) == {other}
+
+
+def test_pairs_without_scores():
+    store = ew.ClusterStore()
+    store.apply(add=[(1, 2), (2, 3)])
+    assert store.pairs().column_names == ["source", "target"]
+    assert clusters_of(store) == {1: 0, 2: 0, 3: 0}
+    for wrong in ({"add": [(4, 5, 0.5)]}, {"threshold": 0.5}):
+        with pytest.raises(EdgewiseError, match="have none"):
+            store.apply(**wrong)
+
+
+def test_weaker_pairs_are_kept_for_a_lower_threshold():
+    store = store_of()
+    log = store.apply(threshold=0.85)
+    assert log["change"].to_pylist() == ["shrank", "shrank", "split", "split"]
+    assert clusters_of(store) == {"a": 0, "b": 0, "c": 2, "d": 1, "e": 3}
+    store.apply(threshold=None)
+    assert clusters_of(store) == {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1}
+
+
+def test_two_decisions_do_not_part_what_a_pair_joins():
+    """A forest has the two stronger pairs only, both of which are refused."""
+    store = store_of([("a", "m", 0.9), ("m", "b", 0.9), ("a", "b", 0.8)])
+    store.apply(cannot=[("a", "m"), ("m", "b")])
+    found = clusters_of(store)
+    assert found["a"] == found["b"] != found["m"]
+    refused = store.conflicts()
+    assert refused["source"].to_pylist() == ["a", "m"] and refused["score"].to_pylist() == [0.9, 0.9]
+    assert store.decisions()["decision"].to_pylist() == ["cannot", "cannot"]
+
+
+def test_why():
+    store = store_of()
+    store.apply(must=[("c", "d")])
+    found = store.why("a", "e")
+    assert found.path["source"].to_pylist() == ["a", "b", "c", "d"]
+    assert found.weakest["weight"] == 0.7
+    store.apply(withdraw=[("d", "c")])
+    with pytest.raises(GraphError, match="'a' is in cluster 0, and 'e' in"):
+        store.why("a", "e")
+    numbers = store_of([(5, 9, 0.9), (9, 2, 0.8)])
+    assert numbers.why(5, 2).threshold == 0.8
+
+
+def test_the_log_of_one_cluster():
+    store = store_of()
+    store.apply(remove=[("c", "b")], cause="a mistake")
+    assert store.log(2).to_pylist()[0]["change"] == "split"
+    assert store.log(2)["cause"].to_pylist() == ["a mistake"]
+    assert store.log(0)["change"].to_pylist() == ["born", "shrank", "split"]
+    assert store.log()["entry"].to_pylist() == [1, 1, 2, 2]
+    assert store.at(0).num_rows == 0 and store.at(1).num_rows == 5
+    assert repr(store) == "<ClusterStore: 5 records, 2 pairs, 3 clusters at entry 2>"
+
+
+WRONG = (
+    ({"remove": [("a", "c")]}, "the pair of 'a' and 'c' is not in the store"),
+    ({"remove": [("a", "x")]}, "remove= names 'x', which is no record of the store"),
+    ({"delete": ["x"]}, "delete= names 'x'"),
+    ({"delete": ["b"]}, "such as 'b', are named by 2 pairs; remove them, or use with_pairs=True"),
+    ({"delete": ["b"], "remove": [("a", "b")]}, "are named by 1 pair;"),
+    ({"delete": ["p"]}, "'p', are named by 1 decision"),
+    ({"must": [("a", "x")]}, "must= names 'x'"),
+    ({"cannot": [("a", "c")], "must": [("c", "a")]}, "among 'must' and among 'cannot'"),
+    ({"cannot": [("a", "c")], "must": [("c", "b"), ("b", "a")]}, "'cannot' parts 'a' and 'c'"),
+    ({"cannot": [("p", "q")]}, "'must' joins 'p' and 'q' but 'cannot' parts 'p' and 'q'"),
+    ({"cannot": [("a", "a")]}, "'a' from itself"),
+    ({"withdraw": [("a", "b")]}, "there is no decision on 'a' and 'b'"),
+    ({"must": [("b", "d")], "delete": ["d"], "with_pairs": True}, "a decision names 'd', which is deleted"),
+    ({"add": [("a", "x", float("nan"))]}, "the score of pair 1 of add= is not a number"),
+    ({"add": [("a", "x")]}, "add= has no scores, and the store has"),
+    ({"add": [("a", "x", 0.5), ("a", "y")]}, "some pairs have a score, and some have none"),
+    ({"add": [("a", "x", 0.5, 1)]}, "is no pair of ids"),
+    ({"add": [(1, 2, 0.5)]}, "add= hold int64, and the store has strings"),
+    ({"add": {"l": ["a"], "r": [None], "score": [1.0]}}, "is null in row 1"),
+    ({"add": "absent.csv"}, "absent.csv"),
+    ({"add": 7}, "add=: int is no table"),
+    ({"records": [1.5]}, "records="),
+    ({"records": {"id": ["x", None]}}, "null in row 2"),
+    ({"threshold": "high"}, "is no number"),
+    ({"threshold": float("nan")}, "is no number"),
+    ({"cause": 7}, "is no text"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"), WRONG, ids=lambda one: "" if isinstance(one, str) else str(one)[:40]
+)
+def test_what_cannot_be_done_changes_nothing(asked, problem):
+    store = store_of()
+    store.apply(records=["p", "q"], must=[("p", "q")])
+    before = store.to_frame(), store.pairs(), store.decisions(), store.log()
+    with pytest.raises(EdgewiseError) as caught:
+        store.apply(**asked)
+    assert problem in str(caught.value) and "\n" not in str(caught.value)
+    assert (store.to_frame(), store.pairs(), store.decisions(), store.log()) == before
+    store.apply(add=[("a", "z", 0.6)])
+    assert clusters_of(store)["z"] == 0
+
+
+@pytest.mark.parametrize("entry", (-1, 2, 1.5, "1", True))
+def test_an_entry_that_is_not_there(entry):
+    with pytest.raises(ew.errors.OptionError, match="the entries are 0 to 1"):
+        store_of().at(entry)
+
+
+def test_a_record_that_is_deleted_and_added_again():
+    store = store_of()
+    store.apply(delete=["b"], with_pairs=True, add=[("b", "c", 0.9)])
+    assert clusters_of(store)["b"] == clusters_of(store)["c"] != clusters_of(store)["a"]
+    assert store.n_pairs == 2
+
+
+def test_only_touched_trees_are_clustered_again(monkeypatch):
+    sizes, tree_labels = [], batch._tree_labels
+    monkeypatch.setattr(batch, "_tree_labels", lambda one: sizes.append(len(one.members)) or tree_labels(one))
+    store = store_of([(2 * one, 2 * one + 1, 0.9) for one in range(100)])
+    store.apply(add=[(0, 2, 0.9)])
+    store.apply(add=[(0, 1, 0.8), (4, 6, 0.1)])
+    store.apply(remove=[(4, 6)])
+    store.apply(remove=[(8, 9)])
+    assert sizes == [200, 4, 0, 0, 2]
+
+
+def test_strings_with_one_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(
+        "edgewise.clusters.runs.hashes_of", lambda one: np.zeros(len(one.starts) - 1, np.uint64)
+    )
+    monkeypatch.setattr(
+        "edgewise.clusters.ids.hashes_of", lambda one: np.zeros(len(one.starts) - 1, np.uint64)
+    )
+    store = store_of()
+    store.apply(add=[("c", "f", 0.9), ("ab", "ba", 0.9)])
+    assert clusters_of(store) == {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1, "f": 0, "ab": 2, "ba": 2}
