@@ -62,7 +62,7 @@ class MinhashDedupCluster(Step):
         names = self.input_folder.list_files(glob_pattern="*.dups")
         if len(names) % self.config.num_buckets:
             problem = f"there are {len(names)} .dups files for {self.config.num_buckets} buckets"
-            raise FileError(f"{problem}; run stage 2 to its end")
+            raise FileError(self.input_folder.path, f"{problem}; run stage 2 to its end")
         with self.track_time():
             pairs = [self._pairs(name) for name in names]
             self._write(np.concatenate(pairs) if pairs else np.empty((0, 2), np.uint64))
@@ -72,9 +72,7 @@ class MinhashDedupCluster(Step):
         with self.input_folder.open(name, "rb") as file:
             content = file.read()
         if len(content) % RECORD:
-            raise FileError(
-                f"{name}: {len(content):,} bytes are no whole records of {RECORD}; write it again"
-            )
+            raise FileError(name, f"{len(content):,} bytes are no whole records of {RECORD}; write it again")
         found = np.frombuffer(content, "<u4").reshape(-1, 2, 2).astype(np.uint64)
         documents = found[:, :, 0] << np.uint64(32) | found[:, :, 1]
         of_index = documents[:, 0] == INDEX

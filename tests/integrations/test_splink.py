@@ -35,7 +35,9 @@ def found(db_api, function, nodes, pairs, **how):
 @pytest.mark.parametrize("how", [{}, {"threshold_match_probability": 0.7}, {"threshold_match_weight": 0.0}])
 def test_one_threshold(how, seed, text):
     db_api, given = splink.DuckDBAPI(), tables(seed, text)
-    assert found(db_api, getattr(ours, AT_ONE), *given, **how) == found(db_api, SPLINKS[AT_ONE], *given, **how)
+    assert found(db_api, getattr(ours, AT_ONE), *given, **how) == found(
+        db_api, SPLINKS[AT_ONE], *given, **how
+    )
 
 
 @pytest.mark.parametrize("summary", [False, True])
