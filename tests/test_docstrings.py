@@ -27,6 +27,11 @@ def test_examples_of_decorated_functions_are_found():
 def test_examples_in_docstrings_run():
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for name in MODULES:
+        if name.startswith("edgewise.integrations."):
+            try:
+                import_module(name)
+            except ModuleNotFoundError:  # of the library that the page is for
+                continue
         for example in Examples().find(import_module(name), name):
             runner.run(example)
     assert runner.summarize().failed == 0

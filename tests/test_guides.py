@@ -57,3 +57,20 @@ def test_splink(folder):
     except URLError:
         pytest.skip("Splink's demo data cannot be downloaded")
     assert run_page((DOCS / "splink.md").read_text(), folder) > 10
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("page", "libraries"),
+    [
+        ("duckdb", ["duckdb"]),
+        ("polars", ["polars", "pandas"]),
+        ("datatrove", ["datatrove.pipeline.dedup.minhash"]),
+        ("spark", ["pyspark"]),
+        ("dbt", ["duckdb"]),
+    ],
+)
+def test_pages_of_other_tools(page, libraries, folder):
+    for library in libraries:
+        pytest.importorskip(library)
+    assert run_page((DOCS / f"{page}.md").read_text(), folder) > 2

@@ -1,0 +1,286 @@
+"""Clusters inside Splink 5: its two functions for clusters, with the same arguments and the same tables.
+
+Splink joins tables in SQL until no name of a cluster changes.  Here the database gives its pairs and its
+records as Arrow, and takes a table of clusters in the same way; all else stays with Splink, in whatever
+database it works.  The database itself compares probabilities with thresholds, so rows are those that
+Splink would keep, also where a probability is null, NaN or a number of another type.
+
+:func:`patch` puts the functions into Splink, for linkers that call them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+from splink import DuckDBAPI
+from splink.internals import clustering
+from splink.internals.linker_components import clustering as of_linkers
+from splink.internals.misc import threshold_args_to_match_prob, threshold_args_to_match_prob_list
+from splink.internals.pipeline import CTEPipeline
+from splink.internals.splink_dataframe import SplinkDataFrame
+
+from edgewise.components import connected_components
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.graph import Graph
+from edgewise.ingest.arrow import arrow_array
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = [
+    "cluster_pairwise_predictions_at_multiple_thresholds",
+    "cluster_pairwise_predictions_at_threshold",
+    "patch",
+    "solve_connected_components",
+    "unpatch",
+]
+
+#: What :func:`patch` replaces: modules of Splink, and the name of a function there.
+PLACES = (
+    (clustering, "solve_connected_components"),
+    (clustering, "cluster_pairwise_predictions_at_threshold"),
+    (clustering, "cluster_pairwise_predictions_at_multiple_thresholds"),
+    (of_linkers, "solve_connected_components"),
+)
+_SPLINKS = {place: getattr(*place) for place in PLACES}
+
+
+def cluster_pairwise_predictions_at_threshold(
+    nodes: Any,
+    edges: Any,
+    db_api: Any,
+    node_id_column_name: str,
+    edge_id_column_name_left: str | None = None,
+    edge_id_column_name_right: str | None = None,
+    threshold_match_probability: float | None = None,
+    threshold_match_weight: float | None = None,
+) -> SplinkDataFrame:
+    """Cluster records by their predictions, as Splink's function of this name does.
+
+    Parameters
+    ----------
+    nodes, edges : SplinkDataFrame or table
+        The records, and the pairs of them.  Every id of a pair that reaches the threshold has a record.
+    db_api : DatabaseAPI
+        Splink's database, such as ``DuckDBAPI()``.
+    node_id_column_name : str
+        Column of ``nodes`` with the ids.
+    edge_id_column_name_left, edge_id_column_name_right : str, optional
+        Columns of ``edges`` with the ids; by default the name for ``nodes`` with ``_l`` and ``_r``.
+    threshold_match_probability, threshold_match_weight : float, optional
+        Pairs of at least this ``match_probability``, or this weight, are joined; by default all pairs.
+
+    Returns
+    -------
+    SplinkDataFrame
+        The column of ids, one row for each, and ``cluster_id``: the least id of its cluster.
+
+    Raises
+    ------
+    GraphError
+        An id of a pair has no record, or an id is null.
+    ValueError
+        Both thresholds are given.
+    """
+    tables = _tables(nodes, edges, db_api)
+    columns = clustering._get_edge_id_column_names(
+        node_id_column_name, db_api, edge_id_column_name_left, edge_id_column_name_right
+    )
+    threshold = threshold_args_to_match_prob(threshold_match_probability, threshold_match_weight)
+    found = solve_connected_components(*tables, node_id_column_name, *columns, db_api, threshold)
+    found.metadata["threshold_match_probability"] = threshold
+    return found
+
+
+def cluster_pairwise_predictions_at_multiple_thresholds(
+    nodes: Any,
+    edges: Any,
+    db_api: Any,
+    node_id_column_name: str,
+    match_probability_thresholds: list[float] | None = None,
+    match_weight_thresholds: list[float] | None = None,
+    edge_id_column_name_left: str | None = None,
+    edge_id_column_name_right: str | None = None,
+    output_cluster_summary_stats: bool = False,
+) -> SplinkDataFrame:
+    """Cluster records at several thresholds, as Splink's function of this name does.
+
+    Parameters
+    ----------
+    nodes, edges, db_api, node_id_column_name, edge_id_column_name_left, edge_id_column_name_right
+        As for :func:`cluster_pairwise_predictions_at_threshold`.
+    match_probability_thresholds, match_weight_thresholds : list of float
+        Either of the two.
+    output_cluster_summary_stats : bool
+        Return one row for each threshold, and not the clusters.
+
+    Returns
+    -------
+    SplinkDataFrame
+        The column of ids, and ``cluster_p_0_95`` or ``cluster_mw_4_25`` for each threshold; or the columns
+        ``threshold_match_probability``, ``threshold_match_weight``, ``num_clusters``, ``max_cluster_size``
+        and ``avg_cluster_size``.
+
+    Raises
+    ------
+    GraphError
+        An id of a pair has no record, or an id is null.
+    ValueError
+        Thresholds of both kinds are given, or none.
+    """
+    found = threshold_args_to_match_prob_list(match_probability_thresholds, match_weight_thresholds)
+    if not found:
+        names = f"{argument('match_probability_thresholds')} or {argument('match_weight_thresholds')}"
+        raise OptionError(f"there is no threshold; give {names}")
+    thresholds = sorted(set(found))
+    left, right = clustering._get_edge_id_column_names(
+        node_id_column_name, db_api, edge_id_column_name_left, edge_id_column_name_right
+    )
+    levels = [f"when match_probability >= {one} then {at}" for at, one in enumerate(thresholds)]
+    columns = {"id_l": left, "id_r": right, "level": f"case {' '.join(levels[::-1])} end"}
+    records, pairs = _tables(nodes, edges, db_api)
+    graph = _graph(records, node_id_column_name, pairs, columns, f"match_probability >= {thresholds[0]}")
+    result = connected_components(graph, thresholds=range(len(thresholds)))
+    if output_cluster_summary_stats:
+        columns = _summary(thresholds, graph.n_vertices, result.counts, result.largest)
+    else:
+        columns = {node_id_column_name: _ids(graph)}
+        for threshold, givers in zip(thresholds, result.table("min").givers):
+            name = clustering._threshold_to_str(threshold, match_weight_thresholds is not None)
+            columns[f"cluster_{name}"] = arrow_array(graph.ids_of(givers))
+    return _stored(columns, "__splink__clusters_at_all_thresholds", db_api)
+
+
+def solve_connected_components(
+    nodes_table: SplinkDataFrame,
+    edges_table: SplinkDataFrame,
+    node_id_column_name: str,
+    edge_id_column_name_left: str,
+    edge_id_column_name_right: str,
+    db_api: Any,
+    threshold_match_probability: float | None,
+) -> SplinkDataFrame:
+    """Cluster records by their pairs: what Splink's linkers and functions for clusters call.
+
+    Parameters
+    ----------
+    nodes_table, edges_table : SplinkDataFrame
+    node_id_column_name, edge_id_column_name_left, edge_id_column_name_right : str
+        Columns with the ids, as SQL.
+    db_api : DatabaseAPI
+    threshold_match_probability : float or None
+
+    Returns
+    -------
+    SplinkDataFrame
+        The column of ids, one row for each, and ``cluster_id``: the least id of its cluster.
+
+    Raises
+    ------
+    GraphError
+        An id of a pair has no record, or an id is null.
+    """
+    columns = {"id_l": edge_id_column_name_left, "id_r": edge_id_column_name_right}
+    condition = threshold_match_probability
+    condition = None if condition is None else f"match_probability >= {condition}"
+    graph = _graph(nodes_table, node_id_column_name, edges_table, columns, condition)
+    clusters = connected_components(graph).table("min")
+    found = {node_id_column_name: _ids(graph), "cluster_id": clusters.names_of(clusters.labels)}
+    return _stored(found, "__splink__clustering_output_final", db_api)
+
+
+def patch() -> None:
+    """Let Splink find clusters by edgewise, in linkers too, until :func:`unpatch`."""
+    for place in PLACES:
+        setattr(*place, globals()[place[1]])
+
+
+def unpatch() -> None:
+    """Let Splink find clusters by its own SQL again."""
+    for place, function in _SPLINKS.items():
+        setattr(*place, function)
+
+
+def _tables(nodes, edges, db_api) -> tuple[SplinkDataFrame, SplinkDataFrame]:
+    """Records and pairs as tables of the database."""
+    given = {"nodes": nodes, "edges": edges}
+    return tuple(
+        one if isinstance(one, SplinkDataFrame) else db_api._create_backend_table(one, _unique(name))
+        for name, one in given.items()
+    )
+
+
+def _unique(name) -> str:
+    """The name of a table that no other one has."""
+    return f"__splink__edgewise_{name}_{uuid4().hex}"
+
+
+def _graph(nodes, node_id, edges, columns, condition) -> Graph:
+    """The graph of the pairs that meet a condition; ``columns`` are SQL, by names.
+
+    Records are pairs of an id with itself, at the head of the table, so that all ids are numbered at once.
+    """
+    import pyarrow as pa
+
+    records, pairs = _arrow(nodes, {"id_l": node_id}), _arrow(edges, columns, condition)
+    own = {"id_l": records["id_l"], "id_r": records["id_l"]}
+    if weight := "level" in columns and "level":
+        own[weight] = pa.nulls(records.num_rows, pa.int32()).fill_null(0)
+    table = pa.concat_tables([pa.table(own), pairs], promote_options="permissive")
+    graph = Graph.from_frame(table, "id_l", "id_r", weight=weight)
+    known = np.zeros(graph.n_vertices, bool)
+    known[graph.sources[: records.num_rows]] = True
+    if not known.all():
+        strange = graph.ids_of(np.flatnonzero(~known)[:1]).tolist()[0]
+        raise GraphError(f"the id {strange!r} of a pair is in no record; add it, or leave out its pairs")
+    return graph
+
+
+def _arrow(frame, columns, condition=None) -> pyarrow.Table:
+    """Columns, given as SQL by names, of the rows of a table that meet a condition."""
+    chosen = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
+    where = "" if condition is None else f" where {condition}"
+    sql = f"select {chosen} from {frame.physical_name}{where}"
+    if isinstance(frame.db_api, DuckDBAPI):
+        return frame.db_api.duckdb_con.sql(sql).to_arrow_table()
+    found = frame.db_api.query_sql(sql)
+    table = found.as_pyarrow_table()
+    found.drop_table_from_database_and_remove_from_cache()
+    return table
+
+
+def _ids(graph):
+    """The ids of all vertices, as an Arrow array."""
+    return arrow_array(graph.ids_of(np.arange(graph.n_vertices)))
+
+
+def _stored(columns, templated, db_api) -> SplinkDataFrame:
+    """A table of the database with Arrow columns, whose names are SQL."""
+    import pyarrow as pa
+
+    table = pa.table(list(columns.values()), [f"c{at}" for at in range(len(columns))])
+    given = db_api.register(table, table_name=_unique("clusters"))
+    chosen = ", ".join(f"c{at} as {name}" for at, name in enumerate(columns))
+    pipeline = CTEPipeline()
+    pipeline.enqueue_sql(f"select {chosen} from {given.physical_name}", templated)
+    try:
+        return db_api.sql_pipeline_to_splink_dataframe(pipeline)
+    finally:
+        given.drop_table_from_database_and_remove_from_cache(force_non_splink_table=True)
+
+
+def _summary(thresholds, n, counts, largest) -> dict:
+    """Columns with a row for each threshold: number of clusters, size of the largest one, and mean size."""
+    import pyarrow as pa
+
+    weights = [None if p in (0, 1) else math.log2(p / (1 - p)) for p in thresholds]
+    return {
+        "threshold_match_probability": pa.array(thresholds, pa.float32()),
+        "threshold_match_weight": pa.array(weights, pa.float32()),
+        "num_clusters": pa.array(counts),
+        "max_cluster_size": pa.array(largest),
+        "avg_cluster_size": pa.array([n / one if one else None for one in counts.tolist()], pa.float64()),
+    }
