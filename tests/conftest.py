@@ -33,13 +33,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
     os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
-settings.register_profile(
-    "edgewise",
-    deadline=None,
-    derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("edgewise")
+#: Examples of a property: its code is the same on the engines that run it slowly.
+EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}
 
 
 def engine():
@@ -49,6 +44,16 @@ def engine():
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return "interpreter"
     return "jit"
+
+
+settings.register_profile(
+    "edgewise",
+    deadline=None,
+    max_examples=EXAMPLES[engine()],
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("edgewise")
 
 
 def pytest_configure():
@@ -71,12 +76,29 @@ def pytest_report_header():
     return f"engine: {engine()}"
 
 
+def pytest_ignore_collect(collection_path):
+    """Import no file that has no test for this engine."""
+    if collection_path.match("test_*.py") and engine() not in ("jit", *names_of_engines(collection_path)):
+        return True
+    return None
+
+
+def names_of_engines(path):
+    """The engines that a file of tests names, as those must do whose tests run on them."""
+    text = path.read_text()
+    return [name for name in ("interpreter", "simulator") if name in text]
+
+
 def pytest_collection_modifyitems(config, items):
     here = engine()
     if here != "jit":
         config.hook.pytest_deselected(items=[item for item in items if not item.get_closest_marker(here)])
         items[:] = [item for item in items if item.get_closest_marker(here)]
         return
+    for item in items:
+        marked = {name for name in ("interpreter", "simulator") if item.get_closest_marker(name)}
+        if not marked <= {*names_of_engines(item.path)}:
+            raise pytest.UsageError(f"{item.nodeid}: its file must name the engines {sorted(marked)}")
     gpu = _reason_for_no_gpu() if any(item.get_closest_marker("gpu") for item in items) else None
     for item in items:
         if gpu and item.get_closest_marker("gpu"):

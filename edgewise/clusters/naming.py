@@ -99,9 +99,8 @@ def named(before, labels, n_names, is_new=None):
     passing = first_of_each(overlaps.names, -overlaps.counts, overlaps.firsts)
     labels_of_passing, counts = overlaps.labels[passing], overlaps.counts[passing]
     staying = passing[first_of_each(labels_of_passing, -counts, overlaps.names[passing])]
-    roots, sizes = np.unique(labels[labels >= 0], return_counts=True)
-    name_of, size_of = np.full(len(labels), NONE), np.zeros(len(labels), np.int64)
-    size_of[roots] = sizes
+    roots = np.flatnonzero(labels == np.arange(len(labels)))
+    name_of, size_of = np.full(len(labels), NONE), np.bincount(labels[labels >= 0], minlength=len(labels))
     name_of[overlaps.labels[staying]] = overlaps.names[staying]
     nameless = roots[name_of[roots] < 0]
     name_of[nameless] = np.arange(n_names, n_names + len(nameless))
@@ -130,14 +129,18 @@ def _log(before, overlaps, passed, nameless, found):
         rows.append([column[order] for column in columns])
 
     sources = overlaps.labels[main := first_of_each(overlaps.labels, -overlaps.counts, overlaps.names)]
-    is_split = np.isin(sources, nameless)
-    add(BORN, np.full(len(nameless) - is_split.sum(), NONE), np.setdiff1d(nameless, sources))
+    is_born = np.zeros(len(name_of), bool)
+    is_born[nameless] = True
+    is_split = is_born[sources]
+    is_born[sources] = False
+    born = np.flatnonzero(is_born)
+    add(BORN, np.full(len(born), NONE), born)
     names, labels, counts = (values[staying] for values in (overlaps.names, overlaps.labels, overlaps.counts))
     has_grown, has_shrunk = size_of[labels] > counts, size_before(names) > counts
     add(GREW, names[has_grown], labels[has_grown])
     add(SHRANK, names[has_shrunk], labels[has_shrunk])
-    merged = np.setdiff1d(passing, staying)
+    merged = np.setdiff1d(passing, staying, assume_unique=True)
     add(MERGED, overlaps.names[merged], overlaps.labels[merged])
     add(SPLIT, overlaps.names[main[is_split]], sources[is_split])
-    add(RETIRED, np.setdiff1d(old, overlaps.names), None)
+    add(RETIRED, np.setdiff1d(old, overlaps.names[passing], assume_unique=True), None)
     return Log(*map(np.concatenate, zip(*rows)))

@@ -199,11 +199,13 @@ class LookUp:
     """Numbers of ids in a state, and of those that a batch enters."""
 
     def __init__(self, state, facts):
-        self.state, self.first = state, state.n_records
-        self.ids = state.ids
+        self.state, self.first, self.ids = state, state.n_records, state.ids
+        self.entered: Any = []
+        self.waiting: list[Any] = []
         if self.ids is None and facts.kind is not None:
             self.ids = ids_of_kind(facts.kind, facts.type)
-        self.entered: Any = None
+        if self.ids is not None:
+            self.entered = type(self.ids)(self.ids.type)
 
     def enter(self, column, name):
         """Numbers of a column, whose ids become records unless they are some."""
@@ -213,16 +215,25 @@ class LookUp:
         numbers = self._numbers(plain)
         missing = np.flatnonzero(numbers < 0)
         if len(missing):
-            if self.entered is None:
-                self.entered = type(self.ids)(self.ids.type)
-            coded = plain.take(arrow_array(missing)).dictionary_encode()
-            numbers[missing] = self.first + len(self.entered) + numpy_array(coded.indices)
-            self.entered.extend(coded.dictionary)
+            new = plain.take(arrow_array(missing))
+            ranks = np.arange(len(new))
+            if name == "records":  # those of pairs are distinct
+                coded = new.dictionary_encode()
+                ranks, new = numpy_array(coded.indices), coded.dictionary
+            numbers[missing] = self.first + self.n_entered + ranks
+            self.waiting.append(new)
         return numbers
+
+    @property
+    def n_entered(self):
+        """Number of ids that were entered."""
+        return len(self.entered) + sum(map(len, self.waiting))
 
     def _numbers(self, plain):
         numbers = self.ids.find(plain)
-        if self.entered is not None and (missing := np.flatnonzero(numbers < 0)).size:
+        if self.n_entered and (missing := np.flatnonzero(numbers < 0)).size:
+            while self.waiting:  # they are looked up only if decisions name them
+                self.entered.extend(self.waiting.pop(0))
             found = self.entered.find(plain.take(arrow_array(missing)))
             numbers[missing] = np.where(found < 0, found, found + self.first)
         return numbers
@@ -248,10 +259,17 @@ class LookUp:
 
     def check_count(self):
         """Raise if there would be more records than numbers."""
-        count = self.first + (0 if self.entered is None else len(self.entered))
+        count = self.first + self.n_entered
         if count > MAX_UINT32:
             raise GraphError(f"the store would have {count:,} records; {MAX_UINT32:,} are possible")
 
     def new_ids(self):
         """The ids that were entered, as they are numbered, or ``None``."""
-        return None if self.entered is None else self.entered._column(None)
+        import pyarrow as pa
+
+        if not self.n_entered:
+            return None
+        entered = [self.entered._column(None)] if len(self.entered) else []
+        columns = entered + self.waiting
+        kind = max((one.type for one in columns), key=lambda one: str(one).startswith("large"))
+        return pa.concat_arrays([one.cast(kind) for one in columns])

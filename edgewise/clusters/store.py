@@ -14,6 +14,7 @@ from edgewise.clusters.history import Entry, MemoryHistory, log_schema, now
 from edgewise.clusters.request import LookUp, checked_threshold, ids_of, request_of
 from edgewise.clusters.state import NO_CLUSTER, State, ends_of
 from edgewise.errors import GraphError, OptionError, argument
+from edgewise.front import named
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.method import is_number
@@ -145,6 +146,7 @@ class ClusterStore:
             f"<{type(self).__name__}: {', '.join(shown)}, {self.n_clusters:,} clusters at entry {self.entry}>"
         )
 
+    @named
     def apply(
         self,
         *,

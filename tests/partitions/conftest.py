@@ -1,0 +1,12 @@
+import pytest
+
+from edgewise.device.target import INTERPRETED
+from edgewise.partitions import PRESETS
+
+
+@pytest.fixture(autouse=True)
+def few_tries(monkeypatch):
+    """In the interpreter the coarsest graph is divided twice for each bisection, not eight or 16 times."""
+    if INTERPRETED:
+        for name, how in PRESETS.items():
+            monkeypatch.setitem(PRESETS, name, how._replace(tries=2))
