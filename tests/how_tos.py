@@ -8,6 +8,7 @@ DATA = Path(os.environ.get("EDGEWISE_TEST_DATA") or Path(__file__).resolve().par
 #: The files of each page: the name there, and where the graph is among the real ones.
 HOW_TOS = {
     "nightly": {},
+    "cluster-store": {},
     "roads": {
         "rome99.gr": "rome99/rome99.gr.gz",
         "luxembourg_osm.mtx": "luxembourg_osm/luxembourg_osm.mtx.gz",

@@ -130,17 +130,14 @@ def show_clusters(
     _show(opened.to_frame() if entry is None else opened.at(entry), output, to)
 
 
-#: Subcommands: the function, and examples.
+#: Subcommands: the function, and an example.
 SUBCOMMANDS = {
     "open": (open_store, "edgewise clusters open people --threshold 0.9"),
-    "add": (add_pairs, "edgewise clusters add people pairs.csv --cause 'first load'"),
-    "remove": (remove_pairs, "edgewise clusters remove people wrong.csv --source left_id --target right_id"),
-    "apply": (
-        apply_batch,
-        "edgewise clusters apply people --add new.csv --cannot reviewed.csv --cause tuesday",
-    ),
-    "log": (show_log, "edgewise clusters log people -o log.csv"),
-    "at": (show_clusters, "edgewise clusters at people --entry 1 -o clusters.parquet"),
+    "add": (add_pairs, "edgewise clusters add store more.csv --cause monday"),
+    "remove": (remove_pairs, "edgewise clusters remove store reviewed.csv --cause mistake"),
+    "apply": (apply_batch, "edgewise clusters apply store --add more.csv --cannot reviewed.csv"),
+    "log": (show_log, "edgewise clusters log store -o log.csv"),
+    "at": (show_clusters, "edgewise clusters at store --entry 1 -o clusters.parquet"),
 }
 
 

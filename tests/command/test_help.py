@@ -18,12 +18,15 @@ from edgewise.command import help_text, run
 #: Subcommands of bench.
 PROBLEMS = ["components", "paths", "cycles", "graph", "report"]
 FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
+#: Subcommands of clusters.
+ON_STORES = ["open", "add", "remove", "apply", "log", "at"]
 #: All pages of help, by the words before ``--help``.
 PAGES = [
     (),
     *((name,) for name in command.PAGES),
     *(("generate", family) for family in FAMILIES),
     *(("bench", problem) for problem in PROBLEMS),
+    *(("clusters", word) for word in ON_STORES),
 ]
 #: Examples that take minutes, or need a cluster; their options are parsed.
 SLOW = (
@@ -93,6 +96,10 @@ def folder_of_examples(tmp_path, monkeypatch):
     ew.write(ew.generate.pairs(50), "pairs.parquet")
     Path("people.csv").write_text("id,age\nann,1\nbob,2\nanna,3\nanne,4\n")
     Path("new.csv").write_text("left_id,right_id\nanna,bob\n")
+    Path("more.csv").write_text("left_id,right_id,score\nanna,bob,0.95\n")
+    Path("reviewed.csv").write_text("left_id,right_id\nann,anna\n")
+    store = ew.ClusterStore.create("store", threshold=0.9)
+    store.apply(add="pairs.csv")
     ew.write(ew.generate.pairs(50), "shards/one.parquet")
     ew.write(ew.generate.with_weights(ew.generate.grid(6), 1, 9), "roads.gr")
     ew.write(ew.generate.grid(6), "graph.mtx")

@@ -91,6 +91,7 @@ GOOD = {
     "convert to the terminal": ("convert", PAIRS, "-"),
     "convert, shards": ("convert", PAIRS, f"store{NAME}", "--shards", "2"),
     "info": ("info", PAIRS),
+    "clusters": ("clusters", "open", f"clusters{NAME}"),
 }
 BAD = {
     "absent": ("components", f"absent{NAME}.csv"),
@@ -119,6 +120,7 @@ BAD = {
     "a preset": ("bench", EVIL),
     "a command": (EVIL,),
     "info": ("info", f"absent{NAME}.csv"),
+    "no store": ("clusters", "log", f"absent{NAME}"),
     "a plot": ("components", PAIRS, "--plot", f"a.{NAME}"),
 }
 
