@@ -160,7 +160,9 @@ def test_commands_shown_are_commands(path, capsys):
 
     for _, *words in commands(path):
         pages = [word for word in words if word in PAGES]
-        family = [word for word in words[1:2] if words[0] in ("generate", "bench") and word.islower()]
+        family = [
+            word for word in words[1:2] if words[0] in ("generate", "bench", "clusters") and word.islower()
+        ]
         assert pages or words[0] in ("--help", "--version"), words
         assert run([*pages[:1], *family, "--help"]) == 0
         text = capsys.readouterr().out

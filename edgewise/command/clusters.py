@@ -51,6 +51,7 @@ class Batch(NamedTuple):
     )
 
 
+@options.subcommand(DOCUMENTATION, "edgewise clusters open people --threshold 0.9")
 def open_store(store: Store, shown: options.Shown, threshold: Threshold = None):
     """Create a store, unless it is there, and show what it holds."""
     if (Path(store) / MANIFEST).exists():
@@ -69,6 +70,7 @@ def open_store(store: Store, shown: options.Shown, threshold: Threshold = None):
         report.lines(facts)
 
 
+@options.subcommand(DOCUMENTATION, "edgewise clusters add store more.csv --cause monday")
 def add_pairs(
     store: Store,
     pairs: Pairs,
@@ -81,6 +83,7 @@ def add_pairs(
     _change(store, {"add": list(pairs), "cause": cause, **columns._asdict()}, shown, output)
 
 
+@options.subcommand(DOCUMENTATION, "edgewise clusters remove store reviewed.csv --cause mistake")
 def remove_pairs(
     store: Store,
     pairs: Pairs,
@@ -93,6 +96,7 @@ def remove_pairs(
     _change(store, {"remove": list(pairs), "cause": cause, **columns._asdict()}, shown, output)
 
 
+@options.subcommand(DOCUMENTATION, "edgewise clusters apply store --add more.csv --cannot reviewed.csv")
 def apply_batch(
     store: Store,
     batch: Batch,
@@ -109,6 +113,7 @@ def apply_batch(
     _change(store, given, shown, output)
 
 
+@options.subcommand(DOCUMENTATION, "edgewise clusters log store -o log.csv")
 def show_log(
     store: Store,
     cluster: options.option(int, "Only what has become of this one.", metavar="NAME") = None,
@@ -119,6 +124,7 @@ def show_log(
     _show(edgewise.ClusterStore.open(store).log(cluster), output, to)
 
 
+@options.subcommand(DOCUMENTATION, "edgewise clusters at store --entry 1 -o clusters.parquet")
 def show_clusters(
     store: Store,
     entry: options.option(int, "As it was after this entry; the last one by default.", metavar="N") = None,
@@ -130,27 +136,25 @@ def show_clusters(
     _show(opened.to_frame() if entry is None else opened.at(entry), output, to)
 
 
-#: Subcommands: the function, and an example.
 SUBCOMMANDS = {
-    "open": (open_store, "edgewise clusters open people --threshold 0.9"),
-    "add": (add_pairs, "edgewise clusters add store more.csv --cause monday"),
-    "remove": (remove_pairs, "edgewise clusters remove store reviewed.csv --cause mistake"),
-    "apply": (apply_batch, "edgewise clusters apply store --add more.csv --cannot reviewed.csv"),
-    "log": (show_log, "edgewise clusters log store -o log.csv"),
-    "at": (show_clusters, "edgewise clusters at store --entry 1 -o clusters.parquet"),
+    "open": open_store,
+    "add": add_pairs,
+    "remove": remove_pairs,
+    "apply": apply_batch,
+    "log": show_log,
+    "at": show_clusters,
 }
 
 
 def add(app, name, summary):
     """Put the subcommand, with one subcommand for each thing to do, into ``app``."""
-    few = [example for _, example in SUBCOMMANDS.values()]
+    few = [function.examples[0] for function in SUBCOMMANDS.values()]
     group = typer.Typer(
         cls=help_text.Group, epilog=help_text.ending(few, DOCUMENTATION), suggest_commands=False
     )
-    for word, (function, example) in SUBCOMMANDS.items():
-        how = {"help": function.__doc__, "epilog": help_text.ending([example], DOCUMENTATION)}
-        made = options.subcommand(DOCUMENTATION, example)(function)
-        group.command(word, cls=help_text.Command, **how)(made)
+    for word, function in SUBCOMMANDS.items():
+        how = {"help": function.__doc__, "epilog": help_text.ending(function.examples, DOCUMENTATION)}
+        group.command(word, cls=help_text.Command, **how)(function)
     app.add_typer(group, name=name, help=summary)
 
 

@@ -1,0 +1,81 @@
+"""``edgewise clusters``: a store by the command, as by Python."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+import pytest
+
+import edgewise as ew
+from edgewise.command import run
+from edgewise.command.clusters import SUBCOMMANDS
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("left_id,right_id,score\nann,anne,0.97\nanne,anna,0.91\nbob,rob,0.5\n")
+    Path("reviewed.csv").write_text("left_id,right_id\nann,anna\n")
+    Path("people.csv").write_text("id,age\neve,3\n")
+    return tmp_path
+
+
+def test_a_store_by_the_command(folder, capsys):
+    assert run(["clusters", "open", "store", "--threshold", "0.9", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts == {"entry": 0, "threshold": 0.9, "records": 0, "pairs": 0, "clusters": 0}
+    assert run(["clusters", "add", "store", "pairs.csv", "--cause", "first load"]) == 0
+    assert capsys.readouterr().out.startswith("entry 1 of store: 3 born; opened")
+    words = [
+        "--cannot",
+        "reviewed.csv",
+        "--records",
+        "people.csv",
+        "--threshold",
+        "0.4",
+        "-o",
+        "changes.parquet",
+    ]
+    assert run(["clusters", "apply", "store", *words, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["changes"] == {"born": 1, "grew": 1, "shrank": 1, "merged": 1, "split": 1}
+    store = ew.ClusterStore.open("store")
+    assert parquet.read_table("changes.parquet") == store.log().slice(3)
+    assert run(["clusters", "at", "store", "-o", "now.parquet"]) == 0
+    assert run(["clusters", "at", "store", "--entry", "1", "-o", "then.csv"]) == 0
+    assert parquet.read_table("now.parquet") == store.to_frame()
+    assert Path("then.csv").read_text() == "id,cluster\nann,0\nanne,0\nanna,0\nbob,1\nrob,2\n"
+    assert run(["clusters", "log", "store", "--cluster", "1", "--to", "jsonl"]) == 0
+    assert [json.loads(line)["change"] for line in capsys.readouterr().out.splitlines()] == [
+        "born",
+        "grew",
+        "merged",
+    ]
+    assert run(["clusters", "remove", "store", "pairs.csv", "-q"]) == 0
+    assert ew.ClusterStore.open("store").n_pairs == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    (
+        (["remove", "store", "reviewed.csv"], "the pair of 'ann' and 'anna' is not in the store"),
+        (["apply", "store", "--delete", "people.csv"], "--delete names 'eve', which is no record"),
+        (["apply", "store", "--add", "reviewed.csv"], "no column of scores"),
+        (["open", "store", "--threshold", "0.8"], "the threshold of store is 0.9; change it with"),
+        (["log", "absent"], "absent: holds no store of clusters"),
+        (["at", "store", "--entry", "7"], "--entry 7 is none; the entries are 0 to 1"),
+        (["appply", "store"], "did you mean apply?"),
+    ),
+)
+def test_what_cannot_be_done(folder, capsys, words, problem):
+    ew.ClusterStore.create("store", threshold=0.9).apply(add="pairs.csv")
+    assert run(["clusters", *words]) == 2
+    said = capsys.readouterr().err
+    assert problem in said and said.count("\n") == 1
+    assert ew.ClusterStore.open("store").entry == 1
+
+
+def test_the_group_lists_its_subcommands(capsys):
+    assert run(["clusters"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {word} " in text for word in SUBCOMMANDS)
