@@ -117,6 +117,7 @@ def memory(tool, pairs, ids):
     size, call = table.nbytes, call_of(tool, table, ids)
     del table
     gc.collect()
+    pa.default_memory_pool().release_unused()
     process, peak, ended = psutil.Process(), [0], threading.Event()
     before = process.memory_info().rss
 

@@ -107,7 +107,8 @@ class EdgewiseLazyFrame:
         """
         pairs = self._frame.select(source, target)
         ids = pairs.collect_schema()[source]
-        schema = {"id": ids, "cluster": pl.Int64 if name == "row" else ids, "size": pl.Int64}
+        named = pl.Int64() if name == "row" else ids
+        schema = pl.Schema({"id": ids, "cluster": named, "size": pl.Int64()})
         return pairs.map_batches(
             lambda frame: clusters_of(frame, source, target, name=name, min_size=min_size).cast(schema),
             schema=schema,

@@ -54,11 +54,10 @@ def clusters(pairs: DataFrame, source: str, target: str, *, min_size: int = 1) -
     The workers need edgewise and PyArrow.  The last task holds the distinct ids, and up to one row per id and
     partition.  Rows with a missing id are an error of the task that reads them.
     """
-    kinds = dict.fromkeys((source, target))
-    for name in kinds:
+    for name in (source, target):
         if name not in pairs.columns:
             raise OptionError(f"there is no column {name!r}; use one of {', '.join(pairs.columns)}")
-        kinds[name] = pairs.schema[name].dataType
+    kinds = {name: pairs.schema[name].dataType for name in (source, target)}
     if len(set(kinds.values())) > 1:
         held = " and ".join(f"{name!r} holds {kind.simpleString()}" for name, kind in kinds.items())
         raise GraphError(f"column {held}; cast one to the other")
@@ -86,6 +85,6 @@ def _solved(batches, columns, name, min_size):
     if not any(batch.num_rows for batch in given):
         return
     pairs = pa.Table.from_batches(given)
-    found = clusters_of(pairs, *pairs.column_names, name=name, min_size=min_size).select(columns)
+    table = pa.table(clusters_of(pairs, *pairs.column_names, name=name, min_size=min_size))
     kinds = [pairs.schema.types[0], pairs.schema.types[0], pa.int64()][: len(columns)]
-    yield from found.cast(pa.schema(list(zip(columns, kinds)))).to_batches()
+    yield from table.select(columns).cast(pa.schema(list(zip(columns, kinds)))).to_batches()

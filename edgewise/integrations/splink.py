@@ -85,12 +85,12 @@ def cluster_pairwise_predictions_at_threshold(
     ValueError
         Both thresholds are given.
     """
-    tables = _tables(nodes, edges, db_api)
-    columns = clustering._get_edge_id_column_names(
+    records, pairs = _tables(nodes, edges, db_api)
+    left, right = clustering._get_edge_id_column_names(
         node_id_column_name, db_api, edge_id_column_name_left, edge_id_column_name_right
     )
     threshold = threshold_args_to_match_prob(threshold_match_probability, threshold_match_weight)
-    found = solve_connected_components(*tables, node_id_column_name, *columns, db_api, threshold)
+    found = solve_connected_components(records, pairs, node_id_column_name, left, right, db_api, threshold)
     found.metadata["threshold_match_probability"] = threshold
     return found
 
@@ -184,8 +184,8 @@ def solve_connected_components(
         An id of a pair has no record, or an id is null.
     """
     columns = {"id_l": edge_id_column_name_left, "id_r": edge_id_column_name_right}
-    condition = threshold_match_probability
-    condition = None if condition is None else f"match_probability >= {condition}"
+    threshold = threshold_match_probability
+    condition = None if threshold is None else f"match_probability >= {threshold}"
     graph = _graph(nodes_table, node_id_column_name, edges_table, columns, condition)
     clusters = connected_components(graph).table("min")
     found = {node_id_column_name: _ids(graph), "cluster_id": clusters.names_of(clusters.labels)}
