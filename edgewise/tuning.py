@@ -96,7 +96,7 @@ class CPULimits:
     )
     components_counted: int = limit(1 << 18, "vertices", "NumPy | all", "2 cores, add6734", "2026-11-23")
     cycles_hubs: int = limit(8, "steps per entry", "by number | by rank", "not noted, 230b9d69", "2026-11-22")
-    files_zeros: int = limit(1 << 16, "bytes", "NumPy | compiler", "not noted, b231fde1", "2026-11-25")
+    files_zeros: int = limit(1 << 22, "bytes", "NumPy | compiler", "2 cores, 0d1ac95d", "2026-11-29")
     forest_threads: int = limit(8, "threads", "kruskal | boruvka", "16 cores, 56083c9", "2026-11-23")
     forest_entries: int = limit(1 << 16, "entries", "kruskal | boruvka", "16 cores, a5fcef96", "2026-11-27")
     ingest_few: int = limit(1 << 12, "edges", "NumPy | kernel", "2 cores, 8383ece", "2026-11-25")

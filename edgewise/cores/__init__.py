@@ -13,6 +13,7 @@ from typing import Unpack
 from edgewise.cores.result import CoreNumbers
 from edgewise.cores.simple_rows import simple_rows
 from edgewise.device import arrays
+from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
@@ -86,7 +87,7 @@ def core_numbers(
     device = graph.device
     name = "peel" if method == "auto" else method
     check_device(name, device, METHODS)
-    with arrays.guard(device):
+    with arrays.guard(device), few_steps(graph.n_vertices + 2 * graph.n_edges):
         rows = simple_rows(graph)
         arrays.synchronize(device)
         start = perf_counter()

@@ -12,6 +12,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, Unpack
 
+import numpy as np
+
 from edgewise.cycles import planning
 from edgewise.cycles.counting.ranked import by_vertex, check_undirected
 from edgewise.cycles.counting.ranking import ranked_of
@@ -28,6 +30,7 @@ from edgewise.cycles.schedules import (
 )
 from edgewise.cycles.selection import select_devices, select_method
 from edgewise.device import arrays
+from edgewise.device.threads import FEW_STEPS, few_steps
 from edgewise.errors import OptionError, argument
 from edgewise.front import CallOptions, Progress, front, reporter
 from edgewise.graph import Graph
@@ -156,7 +159,7 @@ def cycle_counts(
     request = _Request(int(length), options, team, schedule, bool(force), reporter(), client)
     device = team[0].device if client is None else "cpu"
     graph = graph.to(device)
-    with arrays.guard(device):
+    with arrays.guard(device), few_steps(_most_steps(graph, request.length)):
         name = select_method(int(length)) if method == "auto" else method
         counted = _count_at_once(graph, request, name) or _count_by_tasks(graph, request, name)
         if count_directions:
@@ -164,6 +167,13 @@ def cycle_counts(
     name, seconds, counts, n_self_loops, n_duplicates, names = counted
     numbers = int(length), counts, n_self_loops, n_duplicates
     return Cycles(graph, name, seconds, *numbers, bool(count_directions), schedule, devices=names)
+
+
+def _most_steps(graph, length):
+    """A bound of the paths with fewer edges than a cycle, or just many."""
+    if graph.device != "cpu" or graph.n_edges > FEW_STEPS:
+        return np.inf
+    return (np.diff(graph.offsets).astype(float) ** (length - 1)).sum()
 
 
 def check_length(length: Any, method: str = "auto") -> None:

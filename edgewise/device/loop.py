@@ -136,4 +136,4 @@ def _cpu_loop(body, name):
                 return 0
             run_chunk(start, stop, arguments)
 
-    return threads.compiled(loop, name)
+    return threads.Region(loop, name)

@@ -31,7 +31,6 @@ from edgewise.device.atomics import load
 from edgewise.device.target import (
     INTERPRETED,
     SIMULATED,
-    cpu_compiler_is_loaded,
     device,
     overload_on_cpu,
     overload_on_cuda,
@@ -42,9 +41,6 @@ from edgewise.errors import DeviceError
 #: Words of a barrier on a GPU.  The first counts the blocks that have arrived; the number of the phase is in
 #: another cache line.
 BARRIER, PHASE = 32, 16
-#: Steps of a compiled function, of about three microseconds each in the interpreter, that take less time
-#: there than the import of Numba.
-FEW_STEPS = 8192
 
 
 class Worker(NamedTuple):
@@ -202,7 +198,7 @@ def _cpu_region(body, name):
         body(Worker(worker_id, n_workers, barrier), *arguments)
         return 0
 
-    return threads.compiled(region, name)
+    return threads.Region(region, name)
 
 
 def _cpu_region_with_shared_memory(body, name):
@@ -214,7 +210,7 @@ def _cpu_region_with_shared_memory(body, name):
         body(BlockWorker(worker_id, n_workers, barrier, shared), *arguments[1:])
         return 0
 
-    return threads.compiled(region, name)
+    return threads.Region(region, name)
 
 
 class compiled:
@@ -229,7 +225,7 @@ class compiled:
     @cached_property
     def cpu(self):
         """The compiled function and its name; it is made when it is first called."""
-        return threads.compiled(self.body, self.name)
+        return threads.Region(self.body, self.name)
 
     @cached_property
     def function(self):
@@ -237,10 +233,9 @@ class compiled:
         return self.cpu.function
 
     def __call__(self, *arguments):
-        return self.function(*arguments)
+        return self.body(*arguments) if threads.interprets() else self.function(*arguments)
 
     def with_steps(self, n_steps, *arguments):
         """Call with an estimate of its steps: few run in the interpreter where Numba is not imported yet."""
-        if n_steps <= FEW_STEPS and not cpu_compiler_is_loaded():
-            return self.body(*arguments)
-        return self.function(*arguments)
+        with threads.few_steps(n_steps):
+            return self(*arguments)

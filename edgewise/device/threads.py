@@ -26,21 +26,26 @@ from contextlib import contextmanager, suppress
 from functools import cache as memoize
 from pathlib import Path
 from threading import RLock, Thread, local
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import cache, fibers, helpers, python_threads
 from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.shares import STRIDE
-from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler
+from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler, cpu_compiler_is_loaded
 from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
 
-__all__ = ["Region", "compiled", "count", "entry", "greatest", "limited", "lock", "most", "new_shares", "run"]
-__all__ += ["run_with_barriers", "use"]
+__all__ = ["Region", "count", "entry", "few_steps", "greatest", "interprets", "limited", "lock", "most"]
+__all__ += ["new_shares", "run", "run_with_barriers", "use"]
+
+#: Steps of about three microseconds each in the interpreter that take less time there than the import of
+#: Numba.
+FEW_STEPS = 1 << 15
 
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
@@ -55,7 +60,7 @@ if hasattr(os, "register_at_fork"):
     # a fork waits for the call of another thread; the child would find the lock taken for ever
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
-#: The number of threads that is set for the calls of a thread.
+#: The number of threads that is set for the calls of a thread, and whether these run in the interpreter.
 _set = local()
 
 
@@ -131,37 +136,59 @@ def limited(number: int | None) -> Iterator[None]:
         _set.number = before
 
 
+@contextmanager
+def few_steps(number: float) -> Iterator[None]:
+    """Context with an estimate of the steps of loops, regions and compiled functions that this thread calls.
+
+    Few run in the interpreter where Numba is not imported yet.
+    """
+    if interprets() or number > FEW_STEPS or cpu_compiler_is_loaded():
+        yield
+        return
+    with limited(1):
+        _set.interprets = True
+        try:
+            yield
+        finally:
+            _set.interprets = False
+
+
+def interprets() -> bool:
+    """Whether the functions that this thread calls run in the interpreter."""
+    return INTERPRETED or getattr(_set, "interprets", False)
+
+
 def new_shares(number: int) -> Any:
     """Counters of the items that are taken of so many shares (:mod:`~edgewise.device.shares`): zeros."""
     return np.zeros(number * STRIDE, np.int64)
 
 
-class Region(NamedTuple):
-    """A compiled function for several threads, and its full name."""
+class Region:
+    """A function for several threads, which is compiled and kept on disk under a full name."""
 
-    function: Any
-    name: str
+    def __init__(self, body, name):
+        self.body, self.name = body, name
 
+    @cached_property
+    def function(self) -> Any:
+        """The compiled function; Numba is imported when it is first needed."""
+        if INTERPRETED:
+            return self.body
+        global entry
+        internals = cpu_compiler()
+        from numba import njit
 
-def compiled(region, name):
-    """Compile such a function, and keep it on disk under ``name``."""
-    if INTERPRETED:
-        return Region(region, name)
-    global entry
-    internals = cpu_compiler()
-    from numba import njit
-
-    entry = internals.entry
-    function = njit(nogil=True, **internals.WHOLE)(region)
-    if SIMULATED:
-        prepare_cpu_compiler()
-        return Region(function, name)
-    return Region(internals.with_fast_records(cache.keep(function, name)), name)
+        entry = internals.entry
+        function = njit(nogil=True, **internals.WHOLE)(self.body)
+        if SIMULATED:
+            prepare_cpu_compiler()
+            return function
+        return internals.with_fast_records(cache.keep(function, self.name))
 
 
 def prepare_compiler() -> None:
     """Import the compiler and fill its tables of functions, by compiling a function that does nothing."""
-    compiled(lambda: 0, "nothing").function()
+    Region(lambda: 0, "nothing").function()
 
 
 def run(region, n_workers, *arguments):
@@ -177,7 +204,7 @@ def run_with_barriers(region, n_workers, arguments):
 
     They run at the same time, or as if they did.
     """
-    if fibers.are_possible():
+    if not interprets() and fibers.are_possible():
         barrier, failed = helpers_for(n_workers).state, helpers.FAILED
     else:
         barrier, failed = np.zeros(python_threads.BARRIER, np.int64), python_threads.FAILED
@@ -186,9 +213,9 @@ def run_with_barriers(region, n_workers, arguments):
 
 def _run(region, n_workers, flag, arguments):
     """Run workers; the int32 at the beginning of ``flag`` is set when one has failed."""
-    if INTERPRETED:
+    if interprets():
         for worker_id in range(n_workers):
-            region.function(worker_id, 0, *arguments)
+            region.body(worker_id, 0, *arguments)
         return
     internals = cpu_compiler()
     memory = np.empty(internals.WORDS, np.int64)
@@ -218,7 +245,7 @@ def _run(region, n_workers, flag, arguments):
 
 @memoize
 def _compiled_work():
-    return compiled(helpers.work, f"{helpers.__name__}.work").function
+    return Region(helpers.work, f"{helpers.__name__}.work").function
 
 
 class Helpers:

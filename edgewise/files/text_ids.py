@@ -12,6 +12,7 @@ import numpy as np
 
 from edgewise import tuning
 from edgewise.device import compiled, device
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.files.quotes import members
 
 #: Blanks around ids in text, which are no part of them, as they are no part of numbers.
@@ -19,6 +20,8 @@ BLANKS = " \t"
 IS_BLANK = members(BLANKS.encode())
 #: What is before the first bytes of a text.
 LINE_ENDS = np.full(2, 10, np.uint8)
+#: Bytes that NumPy examines in the time of a call.
+SMALL = 1 << 16
 #: Ids that integers would change, without the blanks around them.
 NEEDLESS = r"^\s*-?0[0-9xX]|^\s*-0"
 
@@ -67,7 +70,7 @@ class ZeroWatch:
         mark = re.escape(delimiter.encode())
         self.delimiter = np.uint8(ord(delimiter))
         self.rare = re.compile(rb'(?:^|[\s"]|' + mark + rb")(?:-0(?![.\d])|-?0[xX])")
-        self.found = False
+        self.n_bytes, self.found = 0, False
 
     def __call__(self, letters: np.ndarray) -> None:
         """Examine the bytes of a block."""
@@ -81,7 +84,8 @@ class ZeroWatch:
 
     def _examined(self, text):
         neighbours = text[:-3], text[1:-2], text[2:-1], text[3:]
-        if len(text) > tuning.CPU.files_zeros:
+        self.n_bytes += len(text)
+        if len(text) > SMALL and (cpu_compiler_is_loaded() or self.n_bytes > tuning.CPU.files_zeros):
             return examine_all(*neighbours, self.delimiter)
         return [flags.any() for flags in examine(*neighbours, self.delimiter)]
 

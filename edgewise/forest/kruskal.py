@@ -14,8 +14,8 @@ import numpy as np
 from edgewise.components.trees import compress
 from edgewise.device import compiled
 from edgewise.device.prefetch import prefetch
-from edgewise.device.regions import FEW_STEPS
 from edgewise.device.target import cpu_compiler_is_loaded
+from edgewise.device.threads import FEW_STEPS
 from edgewise.forest.boruvka import STAGES
 from edgewise.forest.buckets import sorted_buckets
 from edgewise.forest.filter import draw_sample, first_phase, list_edges, new_lists, next_phase

@@ -22,6 +22,7 @@ import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_min, parallel_region
 from edgewise.device.lanes import warp_min
+from edgewise.device.threads import few_steps
 from edgewise.device.warps import (
     ballot,
     block_size,
@@ -243,7 +244,8 @@ def parents_of(incoming, distances, sources, least_weight):
             levels[starts] = 0
             changed.fill(1)
         elif device == "cpu":
-            _nearer_parent(n, incoming, tree, starts)
+            with few_steps(n + len(incoming.neighbours)):
+                _nearer_parent(n, incoming, tree, starts)
         else:
             _open_without_parent(n, tree, starts)
         level = 0

@@ -10,10 +10,11 @@ from functools import partial
 import numpy as np
 
 from edgewise.device import arrays, compiled, device, each, fetch_add, threads
+from edgewise.device.target import cpu_compiler_is_loaded
 
 #: Items that a GPU converts at a time.
 BLOCK_ITEMS = 2**24
-#: Bytes of an array from which on a compiled loop fills it, in half the time of NumPy.
+#: Bytes of an array from which on a compiled loop fills it, in half the time of NumPy, if Numba is imported.
 COMPILED_BYTES = 2**14
 #: Bytes of an array from which on all threads fill it: less work is done before a sleeping thread is awake.
 SHARED_BYTES = 2**22
@@ -26,7 +27,7 @@ LINE = 64
 def filled(count, value, dtype):
     """Host array of ``count`` items equal to ``value``; a large one is filled by all threads."""
     array = np.empty(count, dtype)
-    if array.nbytes < COMPILED_BYTES:
+    if array.nbytes < (COMPILED_BYTES if cpu_compiler_is_loaded() else SHARED_BYTES):
         array.fill(value)
         return array
     items, value = array, array.dtype.type(value)

@@ -279,6 +279,25 @@ for steps in (7, {steps}):
 
 @pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the other engines import Numba")
 def test_few_steps_do_not_import_the_compiler():
-    script = FEW.format(steps=regions.FEW_STEPS + 1)
+    script = FEW.format(steps=threads.FEW_STEPS + 1)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["0 0 2 3 3 False", "0 0 2 3 3 True"]
+
+
+ALONE = """
+import sys
+import edgewise as ew
+
+graph = ew.Graph.from_edges([1, 2, 3, 3, 4, 5], [2, 3, 1, 4, 1, 4])
+print(ew.core_numbers(graph).cores.tolist(), [ew.cycle_counts(graph, n).counts.tolist() for n in (3, 4, 5)])
+print(ew.bfs(graph, 1).parents.tolist(), "numba" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the other engines import Numba")
+def test_small_graphs_do_not_import_the_compiler():
+    command = [sys.executable, "-W", "error", "-c", ALONE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    counts, parents = done.stdout.splitlines()
+    assert counts == "[2, 2, 2, 2, 1] [[2, 1, 2, 1, 0], [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]]"
+    assert parents == "[-1, 0, 0, 0, 3] False"

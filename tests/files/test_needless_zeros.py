@@ -10,6 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise import tuning
 from edgewise.errors import FileError, OptionError
+from edgewise.files import text_ids
 from edgewise.files.text_ids import ZeroWatch
 
 #: Rows above the one with zeros: more than are looked at to infer the types.
@@ -128,6 +129,7 @@ def test_isolated_vertices_and_vertex_numbers(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", " ", "\t", "|"])
 def test_the_watch_sees_every_field_whichever_lines_come_together(delimiter, few_bytes, monkeypatch):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, files_zeros=few_bytes))
+    monkeypatch.setattr(text_ids, "SMALL", min(few_bytes, text_ids.SMALL))
     fields = ["1", "0", "00", "-0", "-07", "0x1", "-1", "0.5", "-0.5", "1e-05", "05", "100", "2024-01-05"]
     chance = random.Random(1)
     for _ in range(1500):
