@@ -417,6 +417,7 @@ def test_everything_after_the_data_is_keyword_only():
         "pairs",
         "name",
         "count",
+        "entry",
         "column",
         "weights",
         "id",

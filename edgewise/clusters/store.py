@@ -241,11 +241,27 @@ class ClusterStore:
         return entry.table
 
     def add(self, pairs: Any, **options: Any) -> pyarrow.Table:
-        """Add pairs: :meth:`apply` with ``add=pairs``, whose other arguments are the ``options``."""
+        """Add pairs.
+
+        Parameters
+        ----------
+        pairs : pairs
+            As of :meth:`apply`.
+        **options
+            Other arguments of :meth:`apply`.
+        """
         return self.apply(add=pairs, **options)
 
     def remove(self, pairs: Any, **options: Any) -> pyarrow.Table:
-        """Remove pairs: :meth:`apply` with ``remove=pairs``, whose other arguments are the ``options``."""
+        """Remove pairs.
+
+        Parameters
+        ----------
+        pairs : pairs
+            As of :meth:`apply`.
+        **options
+            Other arguments of :meth:`apply`.
+        """
         return self.apply(remove=pairs, **options)
 
     def to_frame(self) -> pyarrow.Table:
@@ -254,6 +270,11 @@ class ClusterStore:
 
     def at(self, entry: int) -> pyarrow.Table:
         """Return the records and clusters after an entry, as :meth:`to_frame` returns those of now.
+
+        Parameters
+        ----------
+        entry : int
+            From 0 on, which is the empty store, to the last :attr:`entry`.
 
         Raises
         ------
@@ -267,8 +288,13 @@ class ClusterStore:
             clusters[records] = np.where(np.isnan(names), NO_CLUSTER, names)
         return self._table(clusters)
 
-    def log(self, cluster: int | None = None) -> pyarrow.Table:
+    def log(self, *, cluster: int | None = None) -> pyarrow.Table:
         """Return what has become of all clusters, or of one: a row for each change, in their order.
+
+        Parameters
+        ----------
+        cluster : int, optional
+            A name.
 
         Returns
         -------
@@ -312,6 +338,10 @@ class ClusterStore:
         """Return why two records are in one cluster: the strongest path of pairs between them.
 
         A pair that must be together has an infinite score.
+
+        Parameters
+        ----------
+        source, target : id
 
         Raises
         ------

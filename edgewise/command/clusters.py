@@ -121,7 +121,7 @@ def show_log(
     to: To = None,
 ):
     """Show what has become of clusters, a row for each change."""
-    _show(edgewise.ClusterStore.open(store).log(cluster), output, to)
+    _show(edgewise.ClusterStore.open(store).log(cluster=cluster), output, to)
 
 
 @options.subcommand(DOCUMENTATION, "edgewise clusters at store --entry 1 -o clusters.parquet")

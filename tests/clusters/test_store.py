@@ -102,9 +102,9 @@ def test_why():
 def test_the_log_of_one_cluster():
     store = store_of()
     store.apply(remove=[("c", "b")], cause="a mistake")
-    assert store.log(2).to_pylist()[0]["change"] == "split"
-    assert store.log(2)["cause"].to_pylist() == ["a mistake"]
-    assert store.log(0)["change"].to_pylist() == ["born", "shrank", "split"]
+    assert store.log(cluster=2).to_pylist()[0]["change"] == "split"
+    assert store.log(cluster=2)["cause"].to_pylist() == ["a mistake"]
+    assert store.log(cluster=0)["change"].to_pylist() == ["born", "shrank", "split"]
     assert store.log()["entry"].to_pylist() == [1, 1, 2, 2]
     assert store.at(0).num_rows == 0 and store.at(1).num_rows == 5
     assert repr(store) == "<ClusterStore: 5 records, 2 pairs, 3 clusters at entry 2>"

@@ -64,7 +64,7 @@ def test_a_store_by_the_command(folder, capsys):
         (["open", "store", "--threshold", "0.8"], "the threshold of store is 0.9; change it with"),
         (["log", "absent"], "absent: holds no store of clusters"),
         (["at", "store", "--entry", "7"], "--entry 7 is none; the entries are 0 to 1"),
-        (["applied", "store"], "did you mean apply?"),
+        (["remov", "store"], "did you mean remove?"),
     ),
 )
 def test_what_cannot_be_done(folder, capsys, words, problem):
