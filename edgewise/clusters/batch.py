@@ -194,7 +194,7 @@ def _without_deleted(state, request, deleted, name):
 
 def _pair_changes(state, request, name):
     """The pairs that change."""
-    removed = np.unique(request.removed)
+    removed = _best(request.removed, None)[0]
     rows, scores = state.pair_runs.find(removed), state["scores"]
     missing = (rows < 0) | np.isnan(scores[rows]) if len(scores) else np.ones(len(rows), bool)
     if missing.any():
@@ -204,7 +204,7 @@ def _pair_changes(state, request, name):
     keys, new_scores = _best(request.added, request.scores)
     known = state.pair_runs.find(keys)
     there = known >= 0
-    gone = np.setdiff1d(rows, known[there])
+    gone = np.setdiff1d(rows, known[there], assume_unique=True)
     changed = np.concatenate([gone, known[there]])
     values = np.concatenate([np.full(len(gone), REMOVED), new_scores[there]])
     return PairChanges(changed, values, keys[~there], new_scores[~there])
@@ -212,12 +212,16 @@ def _pair_changes(state, request, name):
 
 def _best(keys, scores):
     """Distinct keys, ascending, with the highest score of each; 1 without scores."""
-    if scores is None:
-        keys = np.unique(keys)
-        return keys, np.ones(len(keys))
-    order = np.argsort(keys)
-    keys, scores = keys[order], scores[order]
-    begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    if scores is None:  # np.unique hashes, which takes longer than a sort
+        keys, scores = np.sort(keys), np.ones(len(keys))
+    else:
+        order = np.argsort(keys)
+        keys, scores = keys[order], scores[order]
+    begins = (
+        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        if len(keys)
+        else np.empty(0, np.int64)
+    )
     return keys[begins], np.maximum.reduceat(scores, begins) if len(keys) else scores
 
 

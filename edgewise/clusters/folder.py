@@ -70,11 +70,15 @@ def create(path, threshold) -> "Folder":
 
 
 class Folder:
-    """The files of a store; ``facts`` are those of its manifest."""
+    """The files of a store; ``facts`` are those of its manifest.
+
+    ``needs_base`` tells that the next entry writes a base, since that or a delta is damaged.
+    """
 
     def __init__(self, path):
         self.path = Path(path)
         self.facts: dict[str, Any] = {}
+        self.needs_base = False
 
     def load(self, _=None) -> State:
         """The state after the last entry."""
@@ -102,7 +106,7 @@ class Folder:
             asked, members = (self.table(entry, name) for name in ("asked", "members"))
             request = request_in(asked, members, Facts(**entry["facts"]), state)
             state.take(worked_out(state, request)[0])
-        self.facts["base"] = None
+        self.needs_base = True
         return state
 
     @contextmanager
@@ -137,14 +141,14 @@ class Folder:
         about |= {"facts": entry.delta.facts._asdict(), "files": files}
         facts["entries"].append(about)
         path = self.file(entry.number, "delta.npz")
-        if self._needs_base(_bytes_of(entry.delta)):
+        if self.needs_base or self._needs_base(_bytes_of(entry.delta)):
             state.take(entry.delta)
             facts["base"] = _write_base(state, self.path)
         else:
             save_state(path, {}, arrays_of(entry.delta))
             files["delta"] = _written(path)
         _write_manifest(self.path, facts)
-        self.facts = facts
+        self.facts, self.needs_base = facts, False
         if "delta" in files:
             state.take(entry.delta)
 

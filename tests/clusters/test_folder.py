@@ -89,6 +89,7 @@ def test_what_can_be_made_again_is_made_again(tmp_path, monkeypatch, few):
         store = ew.ClusterStore.open(path)
         assert same(store, expected_after(4))
         store.apply(**batch_after(4))
+        assert not ew.ClusterStore.open(path)._history.needs_base
         assert same(ew.ClusterStore.open(path), expected_after(5))
 
 
