@@ -184,6 +184,14 @@ TABLES["streams-gpu"] = listing(
 )
 
 
+TABLES["streams-inserts"] = listing(
+    "streams-inserts-gpu",
+    "graph: {graph} | edges a batch: {batch:,} | whole graph, ms (median): {ms:.1f} | "
+    "G edges/s: {inserts_per_s:G.1f}",
+    ms=lambda row: 1e3 * row["seconds"]["median"],
+)
+
+
 @declared("streams-cpu")
 def streams_cpu():
     """Shards to clusters on CPU cores."""
