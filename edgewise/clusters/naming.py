@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.clusters.state import NO_CLUSTER
+from edgewise.clusters.state import HALF, NO_CLUSTER, ends_of
 
 #: What can become of a cluster, in the order of the log.
 CHANGES = ("born", "grew", "shrank", "merged", "split", "retired")
@@ -43,36 +43,48 @@ class Overlaps(NamedTuple):
 
     Attributes
     ----------
-    names, labels, counts, firsts : (k,) int64 arrays
-        Name of before, label of after, common members and the position of the first of them.
+    olds, labels : (k,) uint32 arrays
+        The first records of the cluster before, and of that after.
+    counts, firsts : (k,) int64 arrays
+        Common members, and the first of them.
     """
 
-    names: Any
+    olds: Any
     labels: Any
     counts: Any
     firsts: Any
 
 
-def overlaps_of(before, labels):
-    """The overlaps of clusters; ``before`` and ``labels`` are those of records, negative if there is none."""
-    both = np.flatnonzero((before >= 0) & (labels >= 0))
-    names, found = before[both], labels[both]
-    order = np.lexsort((found, names))  # stable, so equal ones are in the order of records
-    names, found = names[order], found[order]
-    is_first = np.ones(len(order), bool)
-    is_first[1:] = (names[1:] != names[:-1]) | (found[1:] != found[:-1])
+def first_records(before, n_names):
+    """The first record with the same name, of each record; negative if it had none."""
+    named = np.flatnonzero(before >= 0)
+    first = np.empty(n_names, np.int64)
+    first[before[named[::-1]]] = named[::-1]  # of equal names, the last one is what stays
+    olds = np.full(len(before), NONE)
+    olds[named] = first[before[named]]
+    return olds
+
+
+def overlaps_of(olds, labels):
+    """The overlaps of clusters: first records of before and after, negative where there is none."""
+    both = np.flatnonzero((olds >= 0) & (labels >= 0))
+    keys = olds[both].astype(np.uint64) << HALF | labels[both].astype(np.uint64)
+    order = np.argsort(keys)
+    keys, both = keys[order], both[order]
+    is_first = np.ones(len(keys), bool)
+    is_first[1:] = keys[1:] != keys[:-1]
     begins = np.flatnonzero(is_first)
-    counts = np.diff(begins, append=len(order))
-    return Overlaps(names[begins], found[begins], counts, both[order[begins]])
+    firsts = np.minimum.reduceat(both, begins) if len(both) else both
+    return Overlaps(*ends_of(keys[begins]), np.diff(begins, append=len(keys)), firsts)
 
 
-def first_of_each(keys, *order):
-    """Positions of the first item of each key in an ``order``: values, the most important ones first."""
-    sort = np.lexsort((*order[::-1], keys))
-    sorted_keys = keys[sort]
-    is_first = np.ones(len(sort), bool)
-    is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
-    return sort[is_first]
+def first_of_each(keys, n_keys, counts, ties):
+    """Positions of the item with the highest count of each key; of several, the least of ``ties`` decides."""
+    most, least = np.zeros(n_keys, np.int64), np.full(n_keys, np.iinfo(np.int64).max)
+    np.maximum.at(most, keys, counts)
+    found = np.flatnonzero(counts == most[keys])
+    np.minimum.at(least, keys[found], ties[found])
+    return found[ties[found] == least[keys[found]]]
 
 
 def named(before, labels, n_names, is_new=None):
@@ -95,52 +107,51 @@ def named(before, labels, n_names, is_new=None):
     n_names : int
     log : Log
     """
-    overlaps = overlaps_of(before if is_new is None else np.where(is_new, NONE, before), labels)
-    passing = first_of_each(overlaps.names, -overlaps.counts, overlaps.firsts)
-    labels_of_passing, counts = overlaps.labels[passing], overlaps.counts[passing]
-    staying = passing[first_of_each(labels_of_passing, -counts, overlaps.names[passing])]
+    n, olds = len(labels), first_records(before, n_names)
+    overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
+    passing = first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts)
+    passed = before[overlaps.olds[passing]]
+    staying = passing[first_of_each(overlaps.labels[passing], n, overlaps.counts[passing], passed)]
     roots = np.flatnonzero(labels == np.arange(len(labels)))
     name_of, size_of = np.full(len(labels), NONE), np.bincount(labels[labels >= 0], minlength=len(labels))
-    name_of[overlaps.labels[staying]] = overlaps.names[staying]
+    name_of[overlaps.labels[staying]] = before[overlaps.olds[staying]]
     nameless = roots[name_of[roots] < 0]
     name_of[nameless] = np.arange(n_names, n_names + len(nameless))
     names = np.where(labels >= 0, name_of[labels], NONE)
-    log = _log(before, overlaps, (passing, staying), nameless, (name_of, size_of))
+    log = _log(before, olds, overlaps, (passing, staying), nameless, (name_of, size_of))
     return names, n_names + len(nameless), log
 
 
-def _log(before, overlaps, passed, nameless, found):
+def _log(before, olds, overlaps, passed, nameless, found):
     """The log; ``passed`` are overlaps by which names pass, and stay; ``found`` names and sizes by label."""
     (passing, staying), (name_of, size_of) = passed, found
-    old, sizes = np.unique(before[before >= 0], return_counts=True)
-
-    def size_before(names):
-        return sizes[np.searchsorted(old, names)] if len(old) else np.zeros(len(names), np.int64)
-
+    size_before = np.bincount(olds[olds >= 0], minlength=len(olds))
     rows = []
 
-    def add(change, names, labels):
-        """Add rows; ``labels`` are ``None`` for clusters that are no more."""
-        gone = np.zeros(len(names), np.int64)
-        now = (gone + NONE, gone) if labels is None else (name_of[labels], size_of[labels])
-        was = gone if change == BORN else size_before(names)
-        order = np.argsort(now[0] if change in (BORN, SPLIT) else names, kind="stable")
-        columns = np.full(len(names), change, np.int8), names, now[0], was, now[1]
+    def add(change, sources, labels):
+        """Add rows: clusters of before, ``None`` if there are none, and of after likewise."""
+        none = np.zeros(len(labels if sources is None else sources), np.int64)
+        was = (none + NONE, none) if sources is None else (before[sources], size_before[sources])
+        now = (none + NONE, none) if labels is None else (name_of[labels], size_of[labels])
+        order = np.argsort((now if change in (BORN, SPLIT) else was)[0])
+        columns = np.full(len(none), change, np.int8), was[0], now[0], was[1], now[1]
         rows.append([column[order] for column in columns])
 
-    sources = overlaps.labels[main := first_of_each(overlaps.labels, -overlaps.counts, overlaps.names)]
+    main = first_of_each(overlaps.labels, len(name_of), overlaps.counts, before[overlaps.olds])
+    sources, into = overlaps.olds[main], overlaps.labels[main]
     is_born = np.zeros(len(name_of), bool)
     is_born[nameless] = True
-    is_split = is_born[sources]
-    is_born[sources] = False
-    born = np.flatnonzero(is_born)
-    add(BORN, np.full(len(born), NONE), born)
-    names, labels, counts = (values[staying] for values in (overlaps.names, overlaps.labels, overlaps.counts))
-    has_grown, has_shrunk = size_of[labels] > counts, size_before(names) > counts
-    add(GREW, names[has_grown], labels[has_grown])
-    add(SHRANK, names[has_shrunk], labels[has_shrunk])
+    is_split = is_born[into]
+    is_born[into] = False
+    add(BORN, None, np.flatnonzero(is_born))
+    kept, ends, counts = (values[staying] for values in (overlaps.olds, overlaps.labels, overlaps.counts))
+    has_grown, has_shrunk = size_of[ends] > counts, size_before[kept] > counts
+    add(GREW, kept[has_grown], ends[has_grown])
+    add(SHRANK, kept[has_shrunk], ends[has_shrunk])
     merged = np.setdiff1d(passing, staying, assume_unique=True)
-    add(MERGED, overlaps.names[merged], overlaps.labels[merged])
-    add(SPLIT, overlaps.names[main[is_split]], sources[is_split])
-    add(RETIRED, np.setdiff1d(old, overlaps.names[passing], assume_unique=True), None)
+    add(MERGED, overlaps.olds[merged], overlaps.labels[merged])
+    add(SPLIT, sources[is_split], into[is_split])
+    is_retired = size_before > 0
+    is_retired[overlaps.olds] = False
+    add(RETIRED, np.flatnonzero(is_retired), None)
     return Log(*map(np.concatenate, zip(*rows)))
