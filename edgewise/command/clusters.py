@@ -70,7 +70,7 @@ def open_store(store: Store, shown: options.Shown, threshold: Threshold = None):
         report.lines(facts)
 
 
-@options.subcommand(DOCUMENTATION, "edgewise clusters add store more.csv --cause monday")
+@options.subcommand(DOCUMENTATION, "edgewise clusters add people more.csv --cause monday")
 def add_pairs(
     store: Store,
     pairs: Pairs,
@@ -83,7 +83,7 @@ def add_pairs(
     _change(store, {"add": list(pairs), "cause": cause, **columns._asdict()}, shown, output)
 
 
-@options.subcommand(DOCUMENTATION, "edgewise clusters remove store reviewed.csv --cause mistake")
+@options.subcommand(DOCUMENTATION, "edgewise clusters remove people reviewed.csv --cause mistake")
 def remove_pairs(
     store: Store,
     pairs: Pairs,
@@ -96,7 +96,7 @@ def remove_pairs(
     _change(store, {"remove": list(pairs), "cause": cause, **columns._asdict()}, shown, output)
 
 
-@options.subcommand(DOCUMENTATION, "edgewise clusters apply store --add more.csv --cannot reviewed.csv")
+@options.subcommand(DOCUMENTATION, "edgewise clusters apply people --add more.csv --cannot reviewed.csv")
 def apply_batch(
     store: Store,
     batch: Batch,
@@ -113,7 +113,7 @@ def apply_batch(
     _change(store, given, shown, output)
 
 
-@options.subcommand(DOCUMENTATION, "edgewise clusters log store -o log.csv")
+@options.subcommand(DOCUMENTATION, "edgewise clusters log people -o log.csv")
 def show_log(
     store: Store,
     cluster: options.option(int, "Only what has become of this one.", metavar="NAME") = None,
@@ -124,7 +124,7 @@ def show_log(
     _show(edgewise.ClusterStore.open(store).log(cluster=cluster), output, to)
 
 
-@options.subcommand(DOCUMENTATION, "edgewise clusters at store --entry 1 -o clusters.parquet")
+@options.subcommand(DOCUMENTATION, "edgewise clusters at people --entry 1 -o clusters.parquet")
 def show_clusters(
     store: Store,
     entry: options.option(int, "As it was after this entry; the last one by default.", metavar="N") = None,

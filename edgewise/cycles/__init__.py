@@ -173,7 +173,8 @@ def _most_steps(graph, length):
     """A bound of the paths with fewer edges than a cycle, or just many."""
     if graph.device != "cpu" or graph.n_edges > FEW_STEPS:
         return np.inf
-    return (np.diff(graph.offsets).astype(float) ** (length - 1)).sum()
+    with np.errstate(over="ignore"):
+        return (np.diff(graph.offsets).astype(float) ** (length - 1)).sum()
 
 
 def check_length(length: Any, method: str = "auto") -> None:

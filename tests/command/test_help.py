@@ -98,7 +98,7 @@ def folder_of_examples(tmp_path, monkeypatch):
     Path("new.csv").write_text("left_id,right_id\nanna,bob\n")
     Path("more.csv").write_text("left_id,right_id,score\nanna,bob,0.95\n")
     Path("reviewed.csv").write_text("left_id,right_id\nann,anna\n")
-    store = ew.ClusterStore.create("store", threshold=0.9)
+    store = ew.ClusterStore.create("people", threshold=0.9)
     store.apply(add="pairs.csv")
     ew.write(ew.generate.pairs(50), "shards/one.parquet")
     ew.write(ew.generate.with_weights(ew.generate.grid(6), 1, 9), "roads.gr")

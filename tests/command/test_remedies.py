@@ -28,6 +28,11 @@ PYTHON_ONLY = {
         "k",
         "kind",
     ),
+    *(
+        "function",
+        "match_probability_thresholds",
+        "match_weight_thresholds",
+    ),  # as DuckDB's and Splink's users
     *("eweights", "node_size", "nparts", "options", "symmetrize", "vsize"),  # as METIS' users know them
     *(
         "log",
