@@ -47,6 +47,21 @@ FORMATS = ("arrow", "csv", "dimacs", "el", "gap", "jsonl", "metis", "mtx", "npz"
 WITH_ISOLATED = ("dimacs", "gap", "metis", "mtx", "npz")
 
 
+def cluster_store(case):
+    import edgewise as ew
+
+    wanted, _ = union(case.graph.n_vertices, pairs_of(case))
+    store = ew.ClusterStore()
+    store.apply(records=list(range(case.graph.n_vertices)))
+    for sources, targets, _ in case.slices():
+        store.add(list(zip(sources.tolist(), targets.tolist(), strict=True)))
+    found = store.to_frame().to_pydict()
+    first = {}
+    for one, cluster in zip(found["id"], found["cluster"], strict=True):
+        first.setdefault(cluster, one)
+    yield [first[cluster] for cluster in found["cluster"]] == wanted
+
+
 def components_stream(case):
     import edgewise as ew
 
@@ -306,6 +321,7 @@ def backend(case):
 #: The calls, each by its name in ``edgewise`` or by its place.
 CHECKS = {
     "ComponentsClustering": clustering_of("ComponentsClustering"),
+    "ClusterStore": cluster_store,
     "ComponentsStream": components_stream,
     "ForestStream": forest_stream,
     "Graph": sliced_conversions.methods,
