@@ -75,7 +75,8 @@ def overlaps_of(olds, labels):
     is_first[1:] = keys[1:] != keys[:-1]
     begins = np.flatnonzero(is_first)
     firsts = np.minimum.reduceat(both, begins) if len(both) else both
-    return Overlaps(*ends_of(keys[begins]), np.diff(begins, append=len(keys)), firsts)
+    before, after = ends_of(keys[begins])
+    return Overlaps(before, after, np.diff(begins, append=len(keys)), firsts)
 
 
 def first_of_each(keys, n_keys, counts, ties):
