@@ -134,7 +134,8 @@ def path_between(tree, source, target):
     graph = tree.graph
     start, end = graph.vertices_of([source, target]).tolist()
     before, by, queue = (np.empty(graph.n_vertices, np.int64) for _ in range(3))
-    length = walk(*tree.rows, start, end, (before, by, queue))
+    n_steps = graph.n_vertices + len(tree.rows[1])
+    length = walk.with_steps(n_steps, *tree.rows, start, end, (before, by, queue))
     if length < 0:
         raise GraphError(f"no path joins {source!r} and {target!r}: they are in different components")
     vertices, taken = [end], []
