@@ -163,12 +163,17 @@ class Folder:
         return False
 
     def _remove_leftovers(self):
-        """Remove bases and deltas that the manifest does not need, and what was left of a kill."""
+        """Remove bases and deltas that the manifest does not need, and what was left of a kill.
+
+        A part of a delta, whose name begins with a dot, is removed when the delta is written.
+        """
         base = self.facts["base"] or {"name": "", "entry": 0}
         for one in os.scandir(self.path):
             if one.name.startswith("base-") and one.name != base["name"]:
                 shutil.rmtree(one.path, ignore_errors=True)
-            elif one.name.endswith("-delta.npz") and int(one.name[:8]) <= base["entry"]:
+                continue
+            number, _, kind = one.name.partition("-")
+            if kind == "delta.npz" and number.isdigit() and int(number) <= base["entry"]:
                 os.unlink(one.path)
 
     def file(self, entry, name) -> Path:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device, each
+from edgewise.device.threads import few_steps
 from edgewise.ingest.string_words import hash_bytes, same_bytes
 
 #: What is found for keys that are not there.
@@ -79,7 +80,8 @@ def write_hash(item, strings, hashes):
 def hashes_of(strings):
     """Hashes of :class:`~edgewise.ingest.string_words.Strings`: (n,) uint64 array."""
     hashes = np.empty(len(strings.starts) - 1, np.uint64)
-    write_hash(len(hashes), strings, hashes)
+    with few_steps(len(strings.text)):
+        write_hash(len(hashes), strings, hashes)
     return hashes
 
 
@@ -93,7 +95,8 @@ class Runs:
         """Rows of keys, (k,) uint64, as an int64 array; :data:`ABSENT` for others."""
         found = np.full(len(wanted), ABSENT, np.int64)
         for run in self.runs:
-            look_up(len(wanted), wanted, run, found)
+            with few_steps(len(wanted) * len(run.keys).bit_length()):
+                look_up(len(wanted), wanted, run, found)
         return found
 
     def find_strings(self, strings, known):
@@ -101,7 +104,8 @@ class Runs:
         wanted = hashes_of(strings)
         found = np.full(len(wanted), ABSENT, np.int64)
         for run in self.runs:
-            look_up_string(len(wanted), wanted, strings, run, known, found)
+            with few_steps(len(strings.text) + len(wanted) * len(run.keys).bit_length()):
+                look_up_string(len(wanted), wanted, strings, run, known, found)
         return found
 
     def add(self, keys, first_row):

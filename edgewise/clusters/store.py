@@ -13,6 +13,7 @@ from edgewise.clusters.folder import Folder, create
 from edgewise.clusters.history import Entry, MemoryHistory, log_schema, now
 from edgewise.clusters.request import LookUp, checked_threshold, ids_of, request_of
 from edgewise.clusters.state import NO_CLUSTER, State, ends_of
+from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.front import named
 from edgewise.graph import Graph
@@ -230,8 +231,9 @@ class ClusterStore:
         given["threshold"] = (
             self.threshold if isinstance(threshold, str) and threshold == "keep" else threshold
         )
-        request = request_of(self._state, given, reading)
-        delta, log = worked_out(self._state, request)
+        request, state = request_of(self._state, given, reading), self._state
+        with few_steps(state.n_records + state.n_pairs + len(request.added)):
+            delta, log = worked_out(state, request)
         entry = Entry(request, delta, now(), cause, log)
         try:
             self._history.append(entry, self._state)

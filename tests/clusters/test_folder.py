@@ -72,6 +72,14 @@ def test_kills_at_random_lose_nothing(tmp_path):
         assert same(store, expected_after(entries))
 
 
+def test_a_part_of_a_delta_is_left_by_a_kill(tmp_path):
+    store = store_at(tmp_path / "store", 2)
+    part = tmp_path / "store" / ".0bbfd16f-0123456789abcdef-part-00000003-delta.npz"
+    part.write_bytes(b"PK")
+    store.apply(**batch_after(2))
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(3))
+
+
 @pytest.mark.parametrize("few", (0, 1 << 20))
 def test_what_can_be_made_again_is_made_again(tmp_path, monkeypatch, few):
     monkeypatch.setattr(folder, "FEW_BYTES", few)

@@ -34,3 +34,27 @@ def test_a_second_process_compiles_nothing(tmp_path, ids, count):
     assert said == [int(count > 1000), 0]
     assert bool(kept[0]) == (count > 1000) and kept[0] == kept[1]
     assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that is not needed")
+@pytest.mark.parametrize(
+    "runs",
+    (
+        (
+            "clusters open store --threshold 0.9",
+            "clusters add store pairs.csv",
+            "clusters remove store gone.csv",
+        ),
+        ("why pairs.csv ann rob --threshold 0.3",),
+    ),
+    ids=lambda runs: runs[0].split()[0],
+)
+def test_little_work_compiles_nothing(tmp_path, runs):
+    (tmp_path / "pairs.csv").write_text("left_id,right_id,score\nann,anne,0.97\nbob,rob,0.95\nann,bob,0.4\n")
+    (tmp_path / "gone.csv").write_text("left_id,right_id\nbob,rob\n")
+    settings = {**os.environ, "EDGEWISE_CACHE_DIR": str(tmp_path / "cache"), "EDGEWISE_QUIET": "0"}
+    for words in runs:
+        command = [sys.executable, "-m", "edgewise", *words.split()]
+        done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+        assert done.returncode == 0 and "compiling" not in done.stderr, done.stderr
+    assert not [*tmp_path.rglob("*.nbc")]
