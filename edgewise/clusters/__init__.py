@@ -1,4 +1,4 @@
-"""Clusters that live: a store of records, scored pairs and decisions, whose clusters keep their names.
+"""A store of clusters: records, scored pairs and decisions that come and go, and names that stay.
 
 A store takes batches: pairs and records that come and go, decisions of people, and another threshold.
 :mod:`~edgewise.clusters.request` reads what is asked, :mod:`~edgewise.clusters.batch` works out what that

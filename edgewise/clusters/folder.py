@@ -209,7 +209,7 @@ def read_manifest(path: Path) -> dict:
             facts = json.loads(stream.read())
             check_owner(file, stream.fileno(), "copy the store if it is right")
         if not isinstance(facts, dict) or MARK not in facts:
-            raise FileError(path, "holds no clusters that live; name the folder of a store")
+            raise FileError(path, "is no store of clusters; name the folder of one")
         if facts[MARK] != VERSION:
             problem = f"is of another version of edgewise (format {facts[MARK]!r}, not {VERSION})"
             raise FileError(path, f"{problem}; open it with that version")

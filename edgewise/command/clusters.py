@@ -1,4 +1,4 @@
-"""``edgewise clusters``: a store of clusters that live, a subcommand for each thing that is done with it."""
+"""``edgewise clusters``: a store of clusters, a subcommand for each thing that is done with it."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +25,10 @@ To = options.option(
 )
 Cause = options.option(str, "What the log says of this entry.", metavar="TEXT")
 Threshold = options.option(float, "Least score of a pair that counts.", metavar="SCORE")
+
+
+#: Arguments of a batch that are files.
+FILES = ("add", "remove", "records", "delete", "must", "cannot", "withdraw")
 
 
 class Columns(NamedTuple):
@@ -169,7 +173,8 @@ def _change(path, given, shown, output):
     import pyarrow.compute as pc
 
     given = {name: value for name, value in given.items() if value is not None}
-    files = [one for value in given.values() for one in (value if isinstance(value, list) else [])]
+    asked = (given[name] for name in FILES if name in given)
+    files = [one for value in asked for one in (value if isinstance(value, list) else [value])]
     if output is not None:
         check_output(output, sources=files, table=True, json=shown.json)
     with stages(shown.quiet or shown.json or on_terminal(output)) as (stage, clock):

@@ -8,6 +8,7 @@ devices and schedules give the same counts bit for bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, Unpack
@@ -30,6 +31,7 @@ from edgewise.cycles.schedules import (
 )
 from edgewise.cycles.selection import select_devices, select_method
 from edgewise.device import arrays
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.threads import FEW_STEPS, few_steps
 from edgewise.errors import OptionError, argument
 from edgewise.front import CallOptions, Progress, front, reporter
@@ -159,7 +161,7 @@ def cycle_counts(
     request = _Request(int(length), options, team, schedule, bool(force), reporter(), client)
     device = team[0].device if client is None else "cpu"
     graph = graph.to(device)
-    with arrays.guard(device), few_steps(_most_steps(graph, request.length)):
+    with arrays.guard(device), _few_steps(graph, request.length):
         name = select_method(int(length)) if method == "auto" else method
         counted = _count_at_once(graph, request, name) or _count_by_tasks(graph, request, name)
         if count_directions:
@@ -169,12 +171,12 @@ def cycle_counts(
     return Cycles(graph, name, seconds, *numbers, bool(count_directions), schedule, devices=names)
 
 
-def _most_steps(graph, length):
-    """A bound of the paths with fewer edges than a cycle, or just many."""
-    if graph.device != "cpu" or graph.n_edges > FEW_STEPS:
-        return np.inf
+def _few_steps(graph, length):
+    """Context with a bound of the paths shorter than a cycle; the interpreter follows few."""
+    if graph.device != "cpu" or graph.n_edges > FEW_STEPS or cpu_compiler_is_loaded():
+        return nullcontext()
     with np.errstate(over="ignore"):
-        return (np.diff(graph.offsets).astype(float) ** (length - 1)).sum()
+        return few_steps((np.diff(graph.offsets).astype(float) ** (length - 1)).sum())
 
 
 def check_length(length: Any, method: str = "auto") -> None:

@@ -6,13 +6,13 @@ each pair: its two ids are in the same one, so that one name per row says all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from edgewise.components import connected_components
 from edgewise.graph import Graph
-from edgewise.integrations.clusters_of_pairs import Pairs, clusters_of
+from edgewise.integrations.clusters_of_pairs import PairsAccessor, clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,53 +23,17 @@ __all__ = ["EdgewiseExpression", "EdgewiseFrame", "EdgewiseLazyFrame"]
 
 
 @pl.api.register_dataframe_namespace("edgewise")
-class EdgewiseFrame:
-    """What ``frame.edgewise`` is, for a frame with one pair a row."""
+class EdgewiseFrame(PairsAccessor):
+    """What ``frame.edgewise`` is, for a frame with one pair a row.
 
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame
-
-    def clusters(
-        self,
-        source: str | Sequence[str] | None = None,
-        target: str | Sequence[str] | None = None,
-        *,
-        name: Name = "first",
-        min_size: int = 1,
-        **pairs: Unpack[Pairs],
-    ) -> pl.DataFrame:
-        """Return the clusters of the pairs: one row per id, or per record.
-
-        Parameters
-        ----------
-        source, target : str or list of str, optional
-            Columns with the ids, as of :meth:`edgewise.Graph.from_frame`.
-        name : {'first', 'min', 'row'}
-            What a cluster is called, as of :meth:`~edgewise.components.result.Components.to_frame`.
-        min_size : int
-            Leave out clusters with fewer members.
-        threshold, score, where, null, vertices, vertex_id
-            As of :meth:`edgewise.Graph.from_frame`.
-
-        Returns
-        -------
-        polars.DataFrame
-            ``id``, or all columns of ``vertices``, and ``cluster`` and ``size``.
-
-        Raises
-        ------
-        GraphError, OptionError
-            As of :meth:`edgewise.Graph.from_frame`.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import edgewise.integrations.polars
-        >>> pairs = pl.DataFrame({"l": ["a", "b", "d"], "r": ["b", "c", "e"], "score": [0.9, 0.8, 0.1]})
-        >>> pairs.edgewise.clusters("l", "r", threshold=0.5).rows()
-        [('a', 'a', 3), ('b', 'a', 3), ('c', 'a', 3)]
-        """
-        return clusters_of(self._frame, source, target, name=name, min_size=min_size, **pairs)
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import edgewise.integrations.polars
+    >>> pairs = pl.DataFrame({"l": ["a", "b", "d"], "r": ["b", "c", "e"], "score": [0.9, 0.8, 0.1]})
+    >>> pairs.edgewise.clusters("l", "r", threshold=0.5).rows()
+    [('a', 'a', 3), ('b', 'a', 3), ('c', 'a', 3)]
+    """
 
 
 @pl.api.register_lazyframe_namespace("edgewise")
@@ -87,7 +51,7 @@ class EdgewiseLazyFrame:
         source, target : str
             Columns with the ids; no other column is read.  Filter the frame before for a threshold.
         name : {'first', 'min', 'row'}
-            As of :meth:`EdgewiseFrame.clusters`.
+            As of ``clusters`` of a frame.
         min_size : int
             Leave out clusters with fewer members.
 

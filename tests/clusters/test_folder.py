@@ -164,7 +164,7 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     with pytest.raises(FileError, match="is there already"):
         ew.ClusterStore.create(tmp_path / "version")
     (tmp_path / "manifest.json").write_text("{}")
-    with pytest.raises(FileError, match="holds no clusters that live"):
+    with pytest.raises(FileError, match="is no store of clusters"):
         ew.ClusterStore.open(tmp_path)
 
 

@@ -79,3 +79,11 @@ def test_the_group_lists_its_subcommands(capsys):
     assert run(["clusters"]) == 0
     text = capsys.readouterr().out
     assert all(f"  {word} " in text for word in SUBCOMMANDS)
+
+
+def test_the_log_is_not_written_over_what_is_asked(folder, capsys):
+    ew.ClusterStore.create("store", threshold=0.9)
+    before = Path("pairs.csv").read_bytes()
+    assert run(["clusters", "apply", "store", "--add", "pairs.csv", "-o", "pairs.csv"]) == 2
+    assert run(["clusters", "add", "store", "pairs.csv", "-o", "pairs.csv"]) == 2
+    assert Path("pairs.csv").read_bytes() == before and ew.ClusterStore.open("store").entry == 0
