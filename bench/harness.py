@@ -298,7 +298,9 @@ def groups(rows, *keys):
 def process(command, cwd=None, **environment):
     """Run a command in a process of its own, and return what it took and what it has written.
 
-    Seconds are from its start to its end, ``mb`` is its largest resident set in MiB.
+    Seconds are from its start to its end, ``mb`` is its largest resident set in MiB, ``read_mb`` and
+    ``written_mb`` are what the system moved from and to disks for it.  A command that fails raises
+    CalledProcessError.
     """
     start = time.perf_counter()
     environment = {**os.environ, "EDGEWISE_QUIET": "1", **environment}
@@ -308,9 +310,10 @@ def process(command, cwd=None, **environment):
     spent = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        sys.exit(f"{shlex.join(map(str, command))} failed with status {child.returncode}")
+        raise subprocess.CalledProcessError(child.returncode, shlex.join(map(str, command)))
+    moved = {"read_mb": usage.ru_inblock / 2048, "written_mb": usage.ru_oublock / 2048}  # blocks of 512 bytes
     cpu = usage.ru_utime + usage.ru_stime
-    return {"seconds": spent, "cpu": cpu, "mb": usage.ru_maxrss / 1024, "output": output}
+    return {"seconds": spent, "cpu": cpu, "mb": usage.ru_maxrss / 1024, "output": output, **moved}
 
 
 # -- Results -------------------------------------------------------------------------------------------------
