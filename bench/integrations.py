@@ -21,7 +21,7 @@ import pyarrow as pa
 
 import edgewise as ew
 
-TOOLS = ("arrow", "polars", "pandas", "duckdb", "duckdb-function")
+TOOLS = ("arrow", "polars", "pandas", "duckdb")
 TEXT = "'person-' || lpad((hash(i) % 1000000000000)::VARCHAR, 12, '0') || '-' || i"
 PAIRS = """
 CREATE TABLE pairs AS WITH chosen AS (
@@ -77,7 +77,7 @@ def table_of(pairs, ids):
     return pa.table({name: pc.binary_join_element_wise("person-", one, "") for name, one in zip("lr", texts)})
 
 
-def call_of(tool, table, ids):
+def call_of(tool, table):
     """A call that finds the clusters of a table with a tool."""
     if tool == "polars":
         import polars
@@ -95,14 +95,9 @@ def call_of(tool, table, ids):
         return lambda: clusters(table)
     import duckdb
 
-    from edgewise.integrations.duckdb import register
-
     database = duckdb.connect()
     database.execute('CREATE TABLE pairs AS FROM "table"')
-    if tool == "duckdb":
-        return lambda: clusters(database.table("pairs"))
-    register(database, type="VARCHAR" if ids == "strings" else "BIGINT", name="first")
-    return lambda: database.sql("SELECT * FROM clusters(pairs, l, r)").to_arrow_table()
+    return lambda: clusters(database.table("pairs"))
 
 
 def clusters(table):
@@ -112,9 +107,9 @@ def clusters(table):
 
 def memory(tool, pairs, ids):
     """Print the memory that a call adds at most."""
-    call_of(tool, table_of(600_000, ids), ids)()
+    call_of(tool, table_of(600_000, ids))()
     table = table_of(pairs, ids)
-    size, call = table.nbytes, call_of(tool, table, ids)
+    size, call = table.nbytes, call_of(tool, table)
     del table
     gc.collect()
     pa.default_memory_pool().release_unused()

@@ -26,6 +26,7 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
+autodoc_mock_imports = ["splink", "pyspark", "datatrove"]  # of edgewise.integrations
 autosummary_generate = True
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False

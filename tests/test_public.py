@@ -104,6 +104,33 @@ def public_names():
         yield from of_kind(kind)
 
 
+def of_syntax(node):
+    """The name and the arguments of a function, which is not imported."""
+    by_position = [one.arg for one in (*node.args.posonlyargs, *node.args.args) if one.arg != "self"]
+    by_keyword = {one.arg for one in node.args.kwonlyargs}
+    by_keyword |= {f"**{one.arg}" for one in (node.args.kwarg,) if one}
+    return f"{node.name}({', '.join([*by_position, *(['*', *sorted(by_keyword)] if by_keyword else [])])})"
+
+
+def integrations():
+    """The public names of pages whose libraries need not be there."""
+    pages = {page.stem: ast.parse(page.read_text()) for page in (ROOT / "edgewise/integrations").glob("*.py")}
+    kinds = {one.name: one for page in pages.values() for one in page.body if isinstance(one, ast.ClassDef)}
+    for page, tree in sorted(pages.items()):
+        named = (one for one in tree.body if isinstance(one, ast.Assign) and one.targets[0].id == "__all__")
+        public = [name for one in named for name in ast.literal_eval(one.value)]
+        for node in tree.body:
+            if getattr(node, "name", None) not in public:
+                continue
+            if isinstance(node, ast.FunctionDef):
+                yield f"integrations.{page}.{of_syntax(node)}"
+                continue
+            yield f"class integrations.{page}.{node.name}"
+            for kind in (node, *(kinds[one.id] for one in node.bases if one.id in kinds)):
+                inner = (one for one in kind.body if isinstance(one, ast.FunctionDef) and one.name[0] != "_")
+                yield from (f"integrations.{page}.{node.name}.{of_syntax(one)}" for one in inner)
+
+
 def methods():
     """The methods of every table, with their devices and options, and other names that users give."""
     from tests.problems import PROBLEMS
@@ -159,7 +186,7 @@ def commands():
 
 def capabilities():
     """All lines of the file."""
-    return [*public_names(), *methods(), *formats(), *commands()]
+    return [*public_names(), *integrations(), *methods(), *formats(), *commands()]
 
 
 @pytest.mark.interpreter

@@ -85,7 +85,7 @@ def cluster_pairwise_predictions_at_threshold(
     ValueError
         Both thresholds are given.
     """
-    records, pairs = _tables(nodes, edges, db_api)
+    records, pairs = _table(nodes, "nodes", db_api), _table(edges, "edges", db_api)
     left, right = clustering._get_edge_id_column_names(
         node_id_column_name, db_api, edge_id_column_name_left, edge_id_column_name_right
     )
@@ -141,17 +141,18 @@ def cluster_pairwise_predictions_at_multiple_thresholds(
     )
     levels = [f"when match_probability >= {one} then {at}" for at, one in enumerate(thresholds)]
     columns = {"id_l": left, "id_r": right, "level": f"case {' '.join(levels[::-1])} end"}
-    records, pairs = _tables(nodes, edges, db_api)
-    graph = _graph(records, node_id_column_name, pairs, columns, f"match_probability >= {thresholds[0]}")
+    records, pairs = _table(nodes, "nodes", db_api), _table(edges, "edges", db_api)
+    condition = f"match_probability >= {thresholds[0]}"
+    graph, kind = _graph(records, node_id_column_name, pairs, columns, condition)
     result = connected_components(graph, thresholds=range(len(thresholds)))
     if output_cluster_summary_stats:
-        columns = _summary(thresholds, graph.n_vertices, result.counts, result.largest)
+        columns, kind = _summary(thresholds, graph.n_vertices, result.counts, result.largest), None
     else:
-        columns = {node_id_column_name: _ids(graph)}
+        columns = {node_id_column_name: graph.id_column()}
         for threshold, givers in zip(thresholds, result.table("min").givers):
             name = clustering._threshold_to_str(threshold, match_weight_thresholds is not None)
             columns[f"cluster_{name}"] = arrow_array(graph.ids_of(givers))
-    return _stored(columns, "__splink__clusters_at_all_thresholds", db_api)
+    return _stored(columns, "__splink__clusters_at_all_thresholds", db_api, kind)
 
 
 def solve_connected_components(
@@ -186,10 +187,10 @@ def solve_connected_components(
     columns = {"id_l": edge_id_column_name_left, "id_r": edge_id_column_name_right}
     threshold = threshold_match_probability
     condition = None if threshold is None else f"match_probability >= {threshold}"
-    graph = _graph(nodes_table, node_id_column_name, edges_table, columns, condition)
+    graph, kind = _graph(nodes_table, node_id_column_name, edges_table, columns, condition)
     clusters = connected_components(graph).table("min")
-    found = {node_id_column_name: _ids(graph), "cluster_id": clusters.names_of(clusters.labels)}
-    return _stored(found, "__splink__clustering_output_final", db_api)
+    found = {node_id_column_name: graph.id_column(), "cluster_id": clusters.names_of(clusters.labels)}
+    return _stored(found, "__splink__clustering_output_final", db_api, kind)
 
 
 def patch() -> None:
@@ -204,13 +205,9 @@ def unpatch() -> None:
         setattr(*place, function)
 
 
-def _tables(nodes, edges, db_api) -> tuple[SplinkDataFrame, SplinkDataFrame]:
-    """Records and pairs as tables of the database."""
-    given = {"nodes": nodes, "edges": edges}
-    return tuple(
-        one if isinstance(one, SplinkDataFrame) else db_api._create_backend_table(one, _unique(name))
-        for name, one in given.items()
-    )
+def _table(given, name, db_api) -> SplinkDataFrame:
+    """Records or pairs as a table of the database."""
+    return given if isinstance(given, SplinkDataFrame) else db_api._create_backend_table(given, _unique(name))
 
 
 def _unique(name) -> str:
@@ -218,25 +215,34 @@ def _unique(name) -> str:
     return f"__splink__edgewise_{name}_{uuid4().hex}"
 
 
-def _graph(nodes, node_id, edges, columns, condition) -> Graph:
-    """The graph of the pairs that meet a condition; ``columns`` are SQL, by names.
+def _graph(nodes, node_id, edges, columns, condition) -> tuple[Graph, pyarrow.DataType | None]:
+    """The graph of the pairs that meet a condition, and the type of its ids if those are integers.
 
-    Records are pairs of an id with itself, at the head of the table, so that all ids are numbered at once.
+    ``columns`` are SQL, by names.  All ids are numbered as those of one table, at whose head the records of
+    one half are beside the others.
     """
     import pyarrow as pa
 
-    records, pairs = _arrow(nodes, {"id_l": node_id}), _arrow(edges, columns, condition)
-    own = {"id_l": records["id_l"], "id_r": records["id_l"]}
+    records, pairs = _arrow(nodes, {"id": node_id})["id"], _arrow(edges, columns, condition)
+    ids = {node_id: records} | {columns[name]: pairs[name] for name in ("id_l", "id_r")}
+    for name, column in ids.items():
+        if column.null_count:
+            raise GraphError(f"{name} is null; give such rows an id, or leave them out")
+    half = len(records) - len(records) // 2  # the halves of an odd number overlap
+    head = {"id_l": records.slice(0, half), "id_r": records.slice(len(records) - half)}
     if weight := "level" in columns and "level":
-        own[weight] = pa.nulls(records.num_rows, pa.int32()).fill_null(0)
-    table = pa.concat_tables([pa.table(own), pairs], promote_options="permissive")
-    graph = Graph.from_frame(table, "id_l", "id_r", weight=weight)
-    known = np.zeros(graph.n_vertices, bool)
-    known[graph.sources[: records.num_rows]] = True
+        head[weight] = pa.nulls(half, pa.int32()).fill_null(0)
+    table = pa.concat_tables([pa.table(head), pairs], promote_options="permissive")
+    numbered = Graph.from_frame(table, "id_l", "id_r", weight=weight)
+    sources, targets, weights = numbered.sources, numbered.targets, numbered.weights
+    known = np.zeros(numbered.n_vertices, bool)
+    known[sources[:half]] = known[targets[:half]] = True
     if not known.all():
-        strange = graph.ids_of(np.flatnonzero(~known)[:1]).tolist()[0]
+        strange = numbered.ids_of(np.flatnonzero(~known)[:1]).tolist()[0]
         raise GraphError(f"the id {strange!r} of a pair is in no record; add it, or leave out its pairs")
-    return graph
+    edges = sources[half:], targets[half:], None if weights is None else weights[half:]
+    kind = records.type if pa.types.is_integer(records.type) else None
+    return Graph(numbered.n_vertices, edges=edges, ids=numbered.ids), kind
 
 
 def _arrow(frame, columns, condition=None) -> pyarrow.Table:
@@ -252,16 +258,12 @@ def _arrow(frame, columns, condition=None) -> pyarrow.Table:
     return table
 
 
-def _ids(graph):
-    """The ids of all vertices, as an Arrow array."""
-    return arrow_array(graph.ids_of(np.arange(graph.n_vertices)))
-
-
-def _stored(columns, templated, db_api) -> SplinkDataFrame:
-    """A table of the database with Arrow columns, whose names are SQL."""
+def _stored(columns, templated, db_api, kind) -> SplinkDataFrame:
+    """A table of the database with Arrow columns, whose names are SQL, in a type or in their own ones."""
     import pyarrow as pa
 
-    table = pa.table(list(columns.values()), [f"c{at}" for at in range(len(columns))])
+    arrays = [column if kind is None else column.cast(kind) for column in columns.values()]
+    table = pa.table(arrays, [f"c{at}" for at in range(len(columns))])
     given = db_api.register(table, table_name=_unique("clusters"))
     chosen = ", ".join(f"c{at} as {name}" for at, name in enumerate(columns))
     pipeline = CTEPipeline()

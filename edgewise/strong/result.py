@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edgewise.components.result import Components
+from edgewise.errors import GraphError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StrongComponents(Components):
     """Strongly connected components of a directed graph: labels, sizes and tables as of components.
+
+    ``cohesion`` and ``review`` raise GraphError: they count pairs without a direction.
 
     Examples
     --------
@@ -23,3 +26,7 @@ class StrongComponents(Components):
         from edgewise.strong.verification import verify
 
         verify(graph, self._labels)
+
+    def _counting_pairs(self):
+        problem = "cohesion() and review() count pairs, which have no direction"
+        raise GraphError(f"{problem}; ask connected_components(graph.undirected()) for them")

@@ -5,7 +5,7 @@ import pytest
 
 from edgewise.errors import FileError, GraphError
 
-minhash = pytest.importorskip("datatrove.pipeline.dedup.minhash", reason="datatrove is not installed")
+minhash = pytest.importorskip("datatrove.pipeline.dedup.minhash", reason="there is no edgewise[datatrove]")
 ours = pytest.importorskip("edgewise.integrations.datatrove")
 ALL = 2**32 - 1
 

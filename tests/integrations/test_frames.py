@@ -89,53 +89,14 @@ def test_pandas():
         frame.edgewise.clusters("l")
 
 
-class TestDuckDB:
-    @pytest.fixture
-    def connection(self):
-        duckdb = pytest.importorskip("duckdb", minversion="2.0")
-        return duckdb.connect()
-
-    @pytest.mark.parametrize(
-        ("kind", "type"),
-        [("int64", "BIGINT"), ("int32", "INTEGER"), ("string", "VARCHAR"), ("date32", "DATE")],
-    )
-    def test_clusters(self, connection, kind, type):
-        from edgewise.integrations.duckdb import register
-
-        table = pairs("int32").set_column(0, "l", pairs("int32")["l"].cast(kind))
-        table = table.set_column(1, "r", table["r"].cast(kind))
-        register(connection, "found", type=type)
-        rows = connection.sql(
-            'WITH kept AS (FROM "table" WHERE score >= 0.3) SELECT * FROM found(kept, l, r)'
-        ).fetchall()
-        assert sorted(rows) == clusters(table, "min", threshold=0.3, score="score")
-
-    def test_several_lists(self, connection):
-        """A query that calls the function for each group."""
-        from edgewise.integrations.duckdb import register
-
-        register(connection, type="BIGINT")
-        connection.execute(
-            "CREATE TABLE pairs AS SELECT i // 4 AS g, i AS l, i + 1 AS r FROM range(9) AS t(i)"
-        )
-        rows = connection.sql(
-            "SELECT g, len(edgewise_clusters(list(l), list(r))) FROM pairs GROUP BY g ORDER BY g"
-        ).fetchall()
-        assert rows == [(0, 5), (1, 5), (2, 2)]
-        assert connection.sql("WITH p AS (FROM pairs LIMIT 0) FROM clusters(p, l, r)").fetchall() == []
-
-    def test_errors(self, connection):
-        import duckdb
-
-        from edgewise.integrations.duckdb import register
-
-        register(connection)
-        with pytest.raises(OptionError, match="function='clusters' is there already; choose another one"):
-            register(connection)
-        with pytest.raises(OptionError, match="function='a b' is no name of SQL"):
-            register(connection, "a b")
-        with pytest.raises(OptionError, match="name='row' is unknown; use 'first' or 'min'"):
-            register(connection, "other", name="row")
-        connection.execute("CREATE TABLE pairs AS FROM (VALUES ('a', NULL)) AS t(l, r)")
-        with pytest.raises(duckdb.InvalidInputException, match="'target' is null in row 1"):
-            connection.sql("FROM clusters(pairs, l, r)").fetchall()
+@pytest.mark.parametrize("kind", ["int64", "int32", "string", "date32"])
+def test_duckdb(kind):
+    """Clusters of a relation are stored by SQL."""
+    connection = pytest.importorskip("duckdb", minversion="2.0").connect()
+    table = pairs("int32")
+    table = table.set_column(0, "l", table["l"].cast(kind)).set_column(1, "r", table["r"].cast(kind))
+    close = connection.sql('FROM "table" WHERE score >= 0.3')
+    found = ew.connected_components(ew.Graph.from_frame(close, "l", "r", weight=False))
+    connection.register("found", found.to_reader("min"))
+    wanted = clusters(table, "min", threshold=0.3, score="score")
+    assert sorted(connection.execute("FROM found").fetchall()) == wanted

@@ -14,42 +14,41 @@ AT_SEVERAL = "cluster_pairwise_predictions_at_multiple_thresholds"
 SPLINKS = {name: getattr(clustering, name) for name in (AT_ONE, AT_SEVERAL)}
 
 
-def tables(seed, text):
+def tables(seed, kind="string"):
     """Records, one of them twice, and pairs, some with a probability that is null or NaN."""
     rng = np.random.default_rng(seed)
-    ids = [f"p{one}" if text else one for one in range(60)]
-    ends = rng.integers(0, 60, (2, 50))
-    scores = [[None, float("nan"), 0.5, 0.7, 0.9, 1.0][one] for one in rng.integers(0, 6, 50)]
-    pairs = {f"my_id_{side}": [ids[one] for one in end] for side, end in zip("lr", ends)}
-    return {"my_id": [*ids, ids[0]]}, pairs | {"match_probability": scores}
+    ids = pa.array([f"p{one}" if kind == "string" else one for one in range(60)], kind)
+    left, right = (ids.take(pa.array(one)) for one in rng.integers(0, 60, (2, 50)))
+    scores = pa.array([[None, float("nan"), 0.5, 0.7, 0.9, 1.0][one] for one in rng.integers(0, 6, 50)])
+    nodes = pa.table({"my_id": pa.concat_arrays([ids, ids[:1]])})
+    return nodes, pa.table({"my_id_l": left, "my_id_r": right, "match_probability": scores})
 
 
 def found(db_api, function, nodes, pairs, **how):
-    frame = function(pa.table(nodes), pa.table(pairs), db_api, "my_id", **how)
+    frame = function(nodes, pairs, db_api, "my_id", **how)
     schema = db_api.duckdb_con.sql(f"DESCRIBE {frame.physical_name}").fetchall()
     return [column[:2] for column in schema], sorted(db_api.duckdb_con.table(frame.physical_name).fetchall())
 
 
-@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("kind", ["int64", "int32", "string"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("how", [{}, {"threshold_match_probability": 0.7}, {"threshold_match_weight": 0.0}])
-def test_one_threshold(how, seed, text):
-    db_api, given = splink.DuckDBAPI(), tables(seed, text)
+def test_one_threshold(how, seed, kind):
+    db_api, given = splink.DuckDBAPI(), tables(seed, kind)
     assert found(db_api, getattr(ours, AT_ONE), *given, **how) == found(
         db_api, SPLINKS[AT_ONE], *given, **how
     )
 
 
 @pytest.mark.parametrize("summary", [False, True])
+@pytest.mark.parametrize("kind", ["int32", "string"])
 @pytest.mark.parametrize(
     "how", [{"match_probability_thresholds": [0.0, 0.7, 1.0, 0.9]}, {"match_weight_thresholds": [0.0, 4.25]}]
 )
-def test_several_thresholds(how, summary):
+def test_several_thresholds(how, kind, summary):
     how = how | {"output_cluster_summary_stats": summary}
-    db_api, (nodes, pairs) = splink.DuckDBAPI(), tables(5, True)
-    nodes = {"my_id": nodes["my_id"][:-1]}
-    kept = [at for at, one in enumerate(pairs["match_probability"]) if one is not None]
-    pairs = {name: [column[at] for at in kept] for name, column in pairs.items()}
+    db_api, (nodes, pairs) = splink.DuckDBAPI(), tables(5, kind)
+    nodes, pairs = nodes[:-1], pairs.drop_null()
     given = {name: list(value) if isinstance(value, list) else value for name, value in how.items()}
     assert found(db_api, getattr(ours, AT_SEVERAL), nodes, pairs, **how) == found(
         db_api, SPLINKS[AT_SEVERAL], nodes, pairs, **given
@@ -70,19 +69,25 @@ def test_names_of_columns_are_sql():
 def test_nothing_is_left_in_the_database():
     db_api = splink.DuckDBAPI()
     before = len(db_api.duckdb_con.sql("SHOW TABLES").fetchall())
-    found(db_api, getattr(ours, AT_ONE), *tables(1, True))
+    found(db_api, getattr(ours, AT_ONE), *tables(1))
     assert len(db_api.duckdb_con.sql("SHOW TABLES").fetchall()) == before + 3  # both inputs, one output
 
 
 def test_errors():
     db_api = splink.DuckDBAPI()
-    with pytest.raises(GraphError, match="the id 9 of a pair is in no record"):
-        found(db_api, getattr(ours, AT_ONE), {"my_id": [1]}, {"my_id_l": [1], "my_id_r": [9]})
+    nodes = pa.table({"my_id": [1]})
+    for id, problem in (
+        (9, "the id 9 of a pair is in no record"),
+        (None, "my_id_r.* is null; give"),
+    ):
+        pairs = pa.table({"my_id_l": [1], "my_id_r": pa.array([id], pa.int64())})
+        with pytest.raises(GraphError, match=problem):
+            found(db_api, getattr(ours, AT_ONE), nodes, pairs)
     with pytest.raises(OptionError, match="there is no threshold; give match_probability_thresholds"):
-        found(db_api, getattr(ours, AT_SEVERAL), *tables(1, True))
+        found(db_api, getattr(ours, AT_SEVERAL), *tables(1))
     with pytest.raises(ValueError, match="Please specify only one"):
         both = {"threshold_match_probability": 0.5, "threshold_match_weight": 0.5}
-        found(db_api, getattr(ours, AT_ONE), *tables(1, True), **both)
+        found(db_api, getattr(ours, AT_ONE), *tables(1), **both)
 
 
 def test_patch():

@@ -177,6 +177,15 @@ def test_tables_sizes_and_members():
 
 
 @pytest.mark.interpreter
+def test_reviews_of_pairs_without_a_direction_are_refused():
+    graph = ew.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)
+    for call in (found := ew.strongly_connected_components(graph)).cohesion, found.review:
+        with pytest.raises(GraphError, match=r"ask connected_components\(graph.undirected\(\)\) for them"):
+            call()
+    assert ew.connected_components(graph.undirected()).cohesion()["pairs"].to_pylist() == [2]
+
+
+@pytest.mark.interpreter
 def test_wrong_results_are_found():
     graph = directed(4, [0, 1, 1, 2], [1, 0, 2, 3])
     result = ew.strongly_connected_components(graph)
