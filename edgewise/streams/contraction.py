@@ -31,18 +31,30 @@ import numpy as np
 
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import each, fetch_add, fetch_min
+from edgewise.device import each, fetch_add, fetch_min, threads
 from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
+from edgewise.files.read_ahead import in_order
 from edgewise.files.streams import reading
 from edgewise.files.text_table import Mismatch
 from edgewise.index_type import as_labels, index_type
-from edgewise.ingest.arrow import arrow_array
-from edgewise.ingest.id_types import describe
+from edgewise.ingest.arrow import ColumnNumbers, arrow_array
+from edgewise.ingest.id_types import describe, restored
 from edgewise.method import is_number
 from edgewise.streams.file_stream import StreamedPairs
+from edgewise.streams.partitioned_strings import (
+    MOST_PARTITIONS,
+    PartitionedStrings,
+    files_of,
+    first_positions,
+    numbered_pairs,
+    positions_marked,
+    strings_divided,
+    table_bytes,
+)
 from edgewise.streams.parts import Part
 from edgewise.streams.ranges import RangeWriter, columns_for
+from edgewise.streams.sharded import TASKS_PER_SLOT
 from edgewise.streams.stored import StoredStream, write_shard
 from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
@@ -55,6 +67,10 @@ BYTES_OF_ID = {4: 20, 8: 24}
 MOST_RANGES = 1 << 14
 #: Ids of which a range has a multiple.
 ROUND = 64
+#: Bytes of the shortest row of text, by which rows are counted beforehand.
+ROW_OF_TEXT = 4
+#: Bytes of distinct strings for each byte of the files, at most, as these may be compressed.
+EXPANSION = 2
 
 
 class Ranges(NamedTuple):
@@ -144,6 +160,17 @@ def divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
     with RangeWriter(folder, name, Ranges(*how["ranges"]), 2) as writer:
         facts = RangePart(files, how, writer).found()
     return facts | writer.facts
+
+
+def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int, how: dict) -> dict:
+    """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
+    ranges = Ranges(*how["ranges"])
+    tables, marks, _ = how["strings"]
+    with RangeWriter(folder, name, ranges, 2) as writer:
+        sink = PairSink(writer)
+        for ends in numbered_pairs(folder, parts, part, (tables, marks), ranges.dtype):
+            sink.join((ends[::2], ends[1::2]), None)
+    return writer.facts
 
 
 class PairSink:
@@ -296,18 +323,28 @@ def written(
     with RangeWriter(folder, name, ranges, 2) as writer:
         for ends, roots, _ in columns_for(folder, files["higher"], number):
             writer.add(roots, labels[state.parent[ends.astype(np.int64) - first]])
-    return writer.facts | write_shard(folder, _batches(state, labels, first, how), target)
+    strings = PartitionedStrings(folder, *how["strings"]) if how["strings"] else None
+    return writer.facts | write_shard(folder, _batches((state, labels), first, strings, how), target)
 
 
-def _batches(state, labels, first, how):
-    """The table of a range."""
+def _batches(found, first, strings, how):
+    """The table of a range, of which the state and the labels were found, a block at a time."""
     import pyarrow as pa
 
+    state, labels = found
     kind = as_labels(np.empty((0, how["vertices"]), labels.dtype)).dtype
-    for start in range(0, max(len(labels), 1), BLOCK):
+
+    def batch(start):
         vertices = np.flatnonzero(state.seen[start : start + BLOCK]) + start
-        columns = (vertices + first).astype(how["ids"]), labels[state.parent[vertices]].astype(kind)
-        yield pa.RecordBatch.from_arrays([*map(arrow_array, columns)], ["id", "component"])
+        if strings is None:
+            ids = arrow_array((vertices + first).astype(how["ids"]))
+        else:
+            ids = strings.between(first + start, first + start + len(vertices))
+            ids = restored(ids, how["restore"], len(ids))
+        own = arrow_array(labels[state.parent[vertices]].astype(kind))
+        return pa.RecordBatch.from_arrays([ids, own], ["id", "component"])
+
+    return in_order(batch, range(0, max(len(labels), 1), BLOCK), threads.count(), "edgewise-table")
 
 
 class ContractedStream(StoredStream):
@@ -336,23 +373,74 @@ class ContractedStream(StoredStream):
     def _run_tasks(self, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = StreamedPairs(self.shards.schema(attempt), self)
-        if pairs.type_to_restore() is not None:
-            held = describe(pairs.type_to_restore())
-            raise OptionError(f"{argument('memory')} needs integers, and the ids are {held}; convert them")
-        plan = self.plan_for(pairs)
-        how: dict[str, Any] = {"ranges": tuple(self._ranges(plan))}
-        facts = self._read_shards(folder, pairs, plan, attempt, progress, how)[1]
-        how["all_occur"] = self.numbered
+        plan, restore = self.plan_for(pairs), pairs.type_to_restore()
+        how: dict[str, Any] = {"ids": plan.dtype, "strings": None, "restore": restore}
+        if plan.ids == "strings":
+            facts, more = self._divide_strings(folder, pairs, plan, attempt, progress)
+        elif plan.ids != "dense" or restore is not None:
+            held = f", and the ids are {describe(restore)}" if restore is not None else ""
+            needed = "strings, or numbers from 0 on, at most 8 for each row"
+            raise OptionError(
+                f"{argument('memory')} needs ids that are {needed}{held}; number them, or leave it out"
+            )
+        else:
+            end = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
+            more = {"ranges": tuple(self._ranges(end)), "all_occur": self.numbered}
+            facts = self._read_shards(folder, pairs, plan, attempt, progress, more)[1]
+        how |= more
         with timer("contract"):
             states = self._contract(folder, attempt, facts, how)
-        return self._label(folder, attempt, states, how | {"ids": plan.dtype})
+        return self._label(folder, attempt, states, how)
 
-    def _ranges(self, plan):
-        """The ranges of ids, as many as memory needs."""
-        if plan.ids != "dense":
-            needed = f"{argument('memory')} needs ids that are numbers from 0 on, and at most 8 for each row"
-            raise OptionError(f"{needed}; number them, or leave it out")
-        end: Any = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
+    def _divide_strings(self, folder, pairs, plan, attempt, progress):
+        """Number the strings, and divide the pairs of numbers by ranges; return the facts, and how."""
+        numbers = ColumnNumbers(*pairs.kinds)
+        how: dict[str, Any] = {"partitions": self._partitions(plan)}
+        self.first_task, words = strings_divided, "the numbering of strings"
+        parts = list(self._read_shards(folder, pairs, plan, attempt, progress, how)[1])
+        with timer("number strings"):
+            given = {
+                "parts": parts,
+                "how": {"positions": 2 * self.edges, "memory": self.memory, "utf8": numbers.utf8},
+            }
+            tables = [f"{attempt}-strings-{number:05}" for number in range(how["partitions"])]
+            run = self.task_run.run
+            found = run(
+                Task(name, first_positions, given | {"partition": number}, words)
+                for number, name in enumerate(tables)
+            )
+            folder.discard(files_of(part)[0] for part in parts)
+            marks = f"{attempt}-marks"
+            task = Task(marks, positions_marked, {"tables": tables, "how": given["how"]}, words)
+            count = run([task])[marks]["count"]
+            is_wide = sum(one["bytes"] for one in found.values()) > np.iinfo(np.int32).max
+            how = {"ranges": tuple(self._ranges(max(count, 1))), "all_occur": count > 0}
+            how["strings"] = tables, marks, numbers.wide if is_wide else numbers.kind
+            tasks = []
+            for number, part in enumerate(parts):
+                one = {"parts": parts, "part": number, "how": how}
+                spent = files_of(part)[1], f"{part}.starts.npy"
+                tasks.append(Task(f"{part}-pairs", pairs_divided, one, words, spent=spent))
+            facts = run(tasks)
+            folder.discard(f"{table}.firsts" for table in tables)
+        return facts, how
+
+    def _partitions(self, plan):
+        """Partitions of strings, so many that the table of one fits the memory even if all strings differ."""
+        size = sum(size for _, size, _ in self.shards.stamps)
+        rows = size // ROW_OF_TEXT if plan.rows is None else plan.rows
+        needed = table_bytes(2 * rows, EXPANSION * size)
+        partitions = -(-needed // self.memory)
+        if partitions > MOST_PARTITIONS:
+            problem = f"{argument('memory', self.memory)} is too little for the strings of {rows:,} rows"
+            raise OptionError(f"{problem}; give at least {-(-needed // MOST_PARTITIONS):,}")
+        return max(1, partitions)
+
+    def _wanted_tasks(self, plan, size):
+        return TASKS_PER_SLOT["dense"] * self.executor.slots
+
+    def _ranges(self, end):
+        """The ranges of ids below an end, as many as memory needs."""
         dtype = np.dtype(index_type(end))
         width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
         if end > width * MOST_RANGES:

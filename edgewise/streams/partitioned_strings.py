@@ -1,0 +1,389 @@
+"""Strings of which memory does not hold all: they are numbered on disk, in partitions by their hash.
+
+A single process numbers strings in the order in which they first appear.  A string appears at *positions*,
+``2 * row`` as a source and ``2 * row + 1`` as a target, and equal strings have equal hashes.  So
+
+1. the strings of all rows are written by partitions of their hashes, with their positions;
+2. a table of the strings of one partition, which fits the memory, finds where each of them appears first,
+   and replaces all its strings by these positions;
+3. the first positions of all strings are marked in a bitmap: the number of a string is that of the marks
+   below its first position;
+4. the rows are put together again from what has become of their strings in all partitions, as pairs of
+   numbers, which are the ids of a graph like any other (:mod:`~edgewise.streams.contraction`);
+5. the table of a range of numbers takes its strings from all partitions, in the order of their positions.
+
+Strings are written twice and read twice: once as often as they appear, and once as often as they differ.
+This is the partition phase of a hash join (Grace, Kitsuregawa et al. 1983) with a way back to the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import compiled, each, fetch_or, threads
+from edgewise.errors import OutOfMemoryError, argument
+from edgewise.files.read_ahead import read_ahead
+from edgewise.index_type import index_type
+from edgewise.ingest.growing import Growing
+from edgewise.ingest.integers import Marks, marks_below
+from edgewise.ingest.string_rows import take
+from edgewise.ingest.string_table import Batch, string_at
+from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes
+from edgewise.ingest.strings import StringNumbers
+from edgewise.primitives.counting_sort import gather
+from edgewise.streams.file_stream import StreamedPairs
+from edgewise.streams.graph import MarkedIds
+from edgewise.streams.parts import Part
+from edgewise.streams.tasks import TaskFolder
+
+HALF, ONE = np.uint64(32), np.uint64(1)
+WORD, BIT = np.uint64(6), np.uint64(63)
+#: Strings that are numbered at a time, and their bytes.
+BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 26
+#: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
+BYTES_OF_STRING = 64
+#: Largest number of partitions.
+MOST_PARTITIONS = 1 << 10
+#: Bytes of a table that are always allowed.
+LEAST_TABLE = 1 << 24
+
+
+class Divided(NamedTuple):
+    """The strings of a batch by partitions.
+
+    Attributes
+    ----------
+    starts, text_starts : (partitions + 1,) int64 arrays
+        Where the strings of each partition begin, and their bytes.
+    lengths : (strings,) array of unsigned integers
+    positions : (strings,) uint32 array
+        Positions in the batch, ascending in each partition.
+    text : (bytes,) uint8 array
+    """
+
+    starts: Any
+    text_starts: Any
+    lengths: Any
+    positions: Any
+    text: Any
+
+
+@compiled
+def count_strings(batch, partitions, found, counts, sizes):
+    """Find the partition of each string, and how many each has and their bytes; return the largest length."""
+    longest = np.int64(0)
+    for position in range(np.uint64(2 * batch.rows)):
+        text, start, length = string_at(position, batch)
+        partition = (hash_bytes(text, start, start + length) >> HALF) * partitions >> HALF
+        found[position] = partition
+        counts[partition] += 1
+        sizes[partition] += length
+        longest = max(longest, length)
+    return longest
+
+
+@compiled
+def divide_strings(batch, found, places, text_places, divided):
+    """Copy the strings of a batch, each to the next place of its partition."""
+    for position in range(np.uint64(2 * batch.rows)):
+        partition = found[position]
+        place, at = places[partition], text_places[partition]
+        text, start, length = string_at(position, batch)
+        divided.lengths[place], divided.positions[place] = length, position
+        copy_bytes(text, start, divided.text, at, length)
+        places[partition], text_places[partition] = place + 1, at + length
+    return 0
+
+
+def divided(columns: list[Strings], partitions: int) -> Divided:
+    """The strings of two columns of one length by partitions; several threads may call this at once.
+
+    >>> from edgewise.ingest.string_words import strings_of
+    >>> import pyarrow as pa
+    >>> found = divided([strings_of(pa.array(["b", "ab"])), strings_of(pa.array(["ab", "b"]))], 1)
+    >>> found.positions.tolist(), found.lengths.tolist(), bytes(found.text)
+    ([0, 1, 2, 3], [1, 2, 2, 1], b'bababb')
+    """
+    rows = len(columns[0].starts) - 1
+    batch = Batch(rows, ONE, *columns, np.uint64(0))
+    found = np.empty(2 * rows, np.uint16)
+    counts, sizes = np.zeros(partitions, np.int64), np.zeros(partitions, np.int64)
+    longest = int(count_strings(batch, np.uint64(partitions), found, counts, sizes))
+    starts, text_starts = (np.cumsum([0, *each_one]) for each_one in (counts, sizes))
+    lengths, positions = np.empty(2 * rows, np.uint32), np.empty(2 * rows, np.uint32)
+    made = Divided(starts, text_starts, lengths, positions, np.empty(text_starts[-1], np.uint8))
+    divide_strings(batch, found, starts[:-1].copy(), text_starts[:-1].copy(), made)
+    return made._replace(lengths=lengths.astype(np.min_scalar_type(longest)))
+
+
+class StringWriter:
+    """Context that writes the strings of batches, block by block, by partitions.
+
+    One file has the strings, which nobody needs once their first positions are known, and another one has
+    the positions.  What begins where in a block is in an array beside them.
+    """
+
+    def __init__(self, folder: TaskFolder, name: str, partitions: int):
+        self.folder, self.name, self.partitions = folder, name, partitions
+        self.starts: list[np.ndarray] = []
+
+    def __enter__(self) -> StringWriter:
+        with ExitStack() as files:
+            paths = [files.enter_context(self.folder.written(one)) for one in files_of(self.name)]
+            self.strings, self.positions = (files.enter_context(open(path, "wb")) for path in paths)
+            self.files = files.pop_all()
+        return self
+
+    def write(self, block: Divided) -> None:
+        """Append a block."""
+        self.strings.write(block.lengths.data)
+        self.strings.write(block.text.data)
+        self.positions.write(block.positions.data)
+        self.starts.append(np.concatenate([block.starts, block.text_starts, [block.lengths.itemsize]]))
+
+    def __exit__(self, *error: Any) -> Any:
+        handled = self.files.__exit__(*error)
+        if error[0] is None:
+            starts = np.array(self.starts, np.int64).reshape(-1, 2 * self.partitions + 3)
+            self.folder.write_array(f"{self.name}.starts.npy", starts)
+            counts = np.diff(starts[:, : self.partitions + 1], axis=1).sum(axis=0)
+            self.facts = {"counts": counts.tolist()}
+        return handled
+
+
+def files_of(name: str) -> tuple[str, str]:
+    """Names of the files that a task has written with strings and with positions."""
+    return f"{name}.strings", f"{name}.positions"
+
+
+class DividedPairs(StreamedPairs):
+    """Pairs of strings, which the threads that decode divide by partitions."""
+
+    def choose(self, batch):
+        for chosen in super().choose(batch):
+            columns = [chosen.batch.column(name) for name in self.id_columns]
+            columns = self.ids.numbers.plain(*columns)
+            yield chosen._replace(batch=divided(columns, self.stream.writer.partitions), keep=None)
+
+    def _take(self, block):
+        self.stream.writer.write(block)
+        self.stream.edges += len(block.positions) // 2
+
+
+class StringsPart(Part):
+    """The strings of some files, which a ``writer`` writes by partitions."""
+
+    def __init__(self, files, how, writer):
+        super().__init__(files, how)
+        self.writer = writer
+
+    def _pairs(self, schema):
+        return DividedPairs(schema, self)
+
+    def _finish(self, pairs):
+        return self._facts(pairs)
+
+
+def strings_divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
+    """Task: write the strings of some files by partitions."""
+    with StringWriter(folder, name, how["partitions"]) as writer:
+        facts = StringsPart(files, how, writer).found()
+    return facts | writer.facts
+
+
+def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int) -> Iterator[tuple]:
+    """Yield strings of a partition and their positions, about a block at a time, in the order of these."""
+    lengths: list = []
+    positions: list = []
+    texts: list = []
+    count = size = 0
+    for piece in _slices(folder, parts, partition):
+        for waiting, one in zip((lengths, positions, texts), piece):
+            waiting.append(one)
+        count, size = count + len(piece[0]), size + len(piece[2])
+        if count >= BLOCK or size >= BLOCK_BYTES:
+            yield _strings(lengths, texts), np.concatenate(positions)
+            lengths, positions, texts, count, size = [], [], [], 0, 0
+    if count:
+        yield _strings(lengths, texts), np.concatenate(positions)
+
+
+def _slices(folder, parts, partition):
+    """Yield lengths, positions and text of the strings of a partition in each block."""
+    before = 0
+    for part in parts:
+        starts = folder.mapped(f"{part}.starts.npy")
+        partitions = starts.shape[1] // 2 - 1
+        columns = partition, partitions + 1 + partition, partitions, 2 * partitions + 1, 2 * partitions + 2
+        own, text_own, all_rows, all_text, widths = (starts[:, column].tolist() for column in columns)
+        ends, text_ends = (starts[:, column + 1].tolist() for column in columns[:2])
+        files = [open(folder.file(name), "rb") for name in files_of(part)]  # noqa: SIM115 -- closed below
+        at = rows = 0
+        with files[0] as strings, files[1] as places:
+            for block in range(len(starts)):
+                begin, count = own[block], ends[block] - own[block]
+                text_at = at + widths[block] * all_rows[block]
+                if count:
+                    strings.seek(at + widths[block] * begin)
+                    lengths = np.fromfile(strings, f"u{widths[block]}", count)
+                    strings.seek(text_at + text_own[block])
+                    text = np.fromfile(strings, np.uint8, text_ends[block] - text_own[block])
+                    places.seek(4 * (rows + begin))
+                    yield lengths, np.fromfile(places, np.uint32, count) + np.int64(before + rows), text
+                at, rows = text_at + all_text[block], rows + all_rows[block]
+        before += rows
+
+
+def _strings(lengths, texts, kind=None):
+    """Strings one behind the other, in arrays of the types that tables of strings take."""
+    lengths = np.concatenate(lengths)
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    starts = starts.astype(kind or (np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64))
+    text = np.concatenate([*texts, np.zeros(1, np.uint8)])
+    starts.flags.writeable = text.flags.writeable = False  # one type for the loops, as of constant memory
+    return Strings(starts, text)
+
+
+def first_positions(folder: TaskFolder, name: str, *, parts: list[str], partition: int, how: dict) -> dict:
+    """Task: find where each string of a partition appears first, and write that for all its strings.
+
+    Also written are the strings, in the order in which they appear first, and these positions.
+    """
+    numbers, first = StringNumbers(), Growing(index_type(how["positions"]))
+    with folder.written(f"{name}.firsts") as path, open(path, "wb") as file:
+        for strings, positions in read_ahead(strings_of_partition(folder, parts, partition)):
+            found, known = np.empty(len(positions), np.uint32), numbers.count
+            numbers.add([strings], [found])
+            rows = np.flatnonzero(found >= known)[::-1]  # the last write stays
+            first.extend(numbers.count - known)[found[rows] - known] = positions[rows]
+            file.write(gather(first.used_items(), found).data)
+            _check_table(numbers, how["memory"])
+    if how["utf8"]:
+        numbers.check_utf8(0)
+    offsets, text = numbers.offsets.used_items(), numbers.arena.used_items()
+    arrays = {"positions": first.used_items(), "offsets": offsets, "text": text}
+    for what, array in arrays.items():
+        folder.write_array(f"{name}.{what}.npy", array)
+    return {"count": numbers.count, "bytes": len(text)}
+
+
+def _check_table(numbers, memory):
+    """Raise OutOfMemoryError if a table has become larger than its partition was expected to be."""
+    needed = table_bytes(numbers.count, numbers.arena.used)
+    if needed > max(memory, LEAST_TABLE):
+        given = argument("memory", memory)
+        raise OutOfMemoryError(
+            f"{given} is too little for these strings, which are longer than the files' sizes suggest: a "
+            f"partition of them needs {needed:,} bytes; give at least {2 * needed:,}"
+        )
+
+
+def table_bytes(count: int, size: int) -> int:
+    """Bytes that a table of ``count`` strings, of ``size`` bytes in all, takes at most."""
+    return BYTES_OF_STRING * count + 2 * size
+
+
+@each
+def mark(index, positions, words):
+    """Mark a position."""
+    position = np.uint64(positions[index])
+    fetch_or(words, position >> WORD, ONE << (position & BIT))
+
+
+def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: dict) -> dict:
+    """Task: mark all positions at which a string appears first."""
+    words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
+    for table in tables:
+        positions = np.load(folder.file(f"{table}.positions.npy"))
+        mark(len(positions), positions, words)
+    before = np.zeros(len(words) + 1, index_type(how["positions"]))
+    np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
+    folder.write_array(f"{name}.words.npy", words)
+    folder.write_array(f"{name}.before.npy", before)
+    return {"count": int(before[-1])}
+
+
+def _marks(folder, name):
+    return Marks(*(np.load(folder.file(f"{name}.{what}.npy")) for what in Marks._fields))
+
+
+@each
+def place_numbers(index, positions, firsts, marks, ends):
+    """Write the number of a string to its position."""
+    ends[positions[index]] = marks_below(np.uint64(firsts[index]), marks)
+
+
+def numbered_pairs(
+    folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any
+) -> Iterator[np.ndarray]:
+    """Yield the numbers of the strings of a part, block by block: sources and targets in turn.
+
+    ``numbers`` are the tasks of all partitions, and the one that has marked positions.
+    """
+    tables, marks = numbers
+    starts = folder.mapped(f"{parts[part]}.starts.npy")[:, : len(tables) + 1]
+    counts = [folder.facts_of(one)["counts"] for one in parts[:part]]
+    begins = np.sum(counts, axis=0, dtype=np.int64) if counts else np.zeros(len(tables), np.int64)
+    bits = _marks(folder, marks)
+    first_kind = bits.before.dtype  # of positions, too
+    with ExitStack() as opened:
+        files = [opened.enter_context(open(folder.file(f"{one}.firsts"), "rb")) for one in tables]
+        places = opened.enter_context(open(folder.file(files_of(parts[part])[1]), "rb"))
+        for file, begin in zip(files, begins.tolist()):
+            file.seek(begin * first_kind.itemsize)
+        for block in starts:
+            found = [np.fromfile(file, first_kind, rows) for file, rows in zip(files, np.diff(block))]
+            positions = np.fromfile(places, np.uint32, block[-1])
+            ends = np.empty(len(positions), kind)
+            place_numbers(len(positions), positions, np.concatenate(found), bits, ends)
+            yield ends
+
+
+@each
+def order_rows(index, positions, marks, start, rows):
+    """Note in which row of some columns the string of a number is."""
+    rows[marks_below(np.uint64(positions[index]), marks) - start] = index
+
+
+class PartitionedStrings:
+    """The distinct strings of all partitions in the order of their numbers, which stay in their files.
+
+    ``kind`` is their type, ``marks`` the task that has marked their positions.
+    """
+
+    def __init__(self, folder: TaskFolder, tables: list[str], marks: str, kind: Any):
+        self.folder, self.tables, self.kind = folder, tables, kind
+        self.marks = _marks(folder, marks)
+        self.numbered = MarkedIds(*self.marks)
+
+    def between(self, start: int, stop: int) -> Any:
+        """The strings numbered ``start .. stop - 1``; several threads may call this at once."""
+        import pyarrow as pa
+
+        if start >= stop:
+            return pa.array([], self.kind)
+        first, last = self.numbered.take(np.array([start, stop - 1])).tolist()
+        found = [self._slice(table, first, last) for table in self.tables]
+        lengths, texts, positions = zip(*found, strict=True)
+        strings = _strings(lengths, texts, np.int64)
+        buffers = [None, pa.py_buffer(strings.starts), pa.py_buffer(strings.text)]
+        wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(self.kind, self.kind)
+        column = pa.Array.from_buffers(wide, stop - start, buffers)
+        rows = np.empty(stop - start, np.int64)
+        with threads.limited(1):
+            order_rows(len(rows), np.concatenate(positions), self.marks, start, rows)
+            return take(column, rows).cast(self.kind)
+
+    def _slice(self, table, first, last):
+        """Lengths, text and positions of the strings of a partition between two positions."""
+        positions = self.folder.mapped(f"{table}.positions.npy")
+        begin, end = np.searchsorted(positions, np.array([first, last + 1], positions.dtype))
+        offsets = self.folder.mapped(f"{table}.offsets.npy")[begin : end + 1].astype(np.int64)
+        text = self.folder.mapped(f"{table}.text.npy")[offsets[0] : offsets[-1]]
+        return np.diff(offsets), text, positions[begin:end]
