@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import re
 from itertools import count
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +68,10 @@ BYTES_OF_ID = {4: 20, 8: 24}
 MOST_RANGES = 1 << 14
 #: Ids of which a range has a multiple.
 ROUND = 64
+#: Bytes of memory that Python, libraries and blocks of rows take; of a small memory, half.
+MEMORY_BESIDE = 1 << 29
+#: Partitions of strings that a thread numbers in a task.
+PARTITIONS_EACH = 4
 #: Bytes of the shortest row of text, by which rows are counted beforehand.
 ROW_OF_TEXT = 4
 #: Bytes of distinct strings for each byte of the files, at most, as these may be compressed.
@@ -249,6 +254,9 @@ def contracted(
     for highs, lows in columns_for(folder, inputs, number):
         enter(len(highs), highs, lows, first, state.parent, state.seen)
     compress(size, state.parent)
+    if not number:  # no edge goes to a lower range
+        state.save(folder, name)
+        return {"counts": [0] * len(ranges.numbers)}
     least = np.full(size, ranges.none, ranges.dtype)
     for vertices, links in state.linked(ranges.none):
         lower_link(len(vertices), vertices, links, state.parent, least)
@@ -394,47 +402,67 @@ class ContractedStream(StoredStream):
 
     def _divide_strings(self, folder, pairs, plan, attempt, progress):
         """Number the strings, and divide the pairs of numbers by ranges; return the facts, and how."""
-        numbers = ColumnNumbers(*pairs.kinds)
-        how: dict[str, Any] = {"partitions": self._partitions(plan)}
+        columns = ColumnNumbers(*pairs.kinds)
+        partitions, together = self._partitions(folder, plan, attempt)
         self.first_task, words = strings_divided, "the numbering of strings"
+        how: dict[str, Any] = {"partitions": partitions}
         parts = list(self._read_shards(folder, pairs, plan, attempt, progress, how)[1])
         with timer("number strings"):
-            given = {
-                "parts": parts,
-                "how": {"positions": 2 * self.edges, "memory": self.memory, "utf8": numbers.utf8},
-            }
-            tables = [f"{attempt}-strings-{number:05}" for number in range(how["partitions"])]
-            run = self.task_run.run
-            found = run(
-                Task(name, first_positions, given | {"partition": number}, words)
-                for number, name in enumerate(tables)
-            )
+            how = {"together": together, "positions": 2 * self.edges, "utf8": columns.utf8}
+            how["memory"] = self._memory_of_ids() // together
+            tables = [f"{attempt}-strings-{number:05}" for number in range(partitions)]
+            tasks = []
+            for number in range(0, partitions, PARTITIONS_EACH * together):
+                some = list(enumerate(tables))[number : number + PARTITIONS_EACH * together]
+                given = {"parts": parts, "tables": some, "how": how}
+                tasks.append(Task(f"{attempt}-first-{number:05}", first_positions, given, words))
+            found = self.task_run.run(tasks)
             folder.discard(files_of(part)[0] for part in parts)
             marks = f"{attempt}-marks"
-            task = Task(marks, positions_marked, {"tables": tables, "how": given["how"]}, words)
-            count = run([task])[marks]["count"]
+            task = Task(marks, positions_marked, {"tables": tables, "how": how}, words)
+            count = self.task_run.run([task])[marks]["count"]
             is_wide = sum(one["bytes"] for one in found.values()) > np.iinfo(np.int32).max
             how = {"ranges": tuple(self._ranges(max(count, 1))), "all_occur": count > 0}
-            how["strings"] = tables, marks, numbers.wide if is_wide else numbers.kind
-            tasks = []
-            for number, part in enumerate(parts):
-                one = {"parts": parts, "part": number, "how": how}
-                spent = files_of(part)[1], f"{part}.starts.npy"
-                tasks.append(Task(f"{part}-pairs", pairs_divided, one, words, spent=spent))
-            facts = run(tasks)
+            how["strings"] = tables, marks, columns.wide if is_wide else columns.kind
+            facts = self._divide_numbered(parts, how)
             folder.discard(f"{table}.firsts" for table in tables)
         return facts, how
 
-    def _partitions(self, plan):
-        """Partitions of strings, so many that the table of one fits the memory even if all strings differ."""
+    def _divide_numbered(self, parts, how):
+        """Divide the pairs of numbers by ranges; return the facts."""
+        tasks = []
+        for number, part in enumerate(parts):
+            given = {"parts": parts, "part": number, "how": how}
+            spent = files_of(part)[1], f"{part}.starts.npy"
+            tasks.append(Task(f"{part}-pairs", pairs_divided, given, "the numbering of strings", spent=spent))
+        return self.task_run.run(tasks)
+
+    def _partitions(self, folder, plan, attempt):
+        """Numbers of partitions of strings, and of those whose tables are in memory together.
+
+        These fit the memory even if all strings differ.  A run that continues takes the numbers of before.
+        """
+        known = folder.facts(f"{attempt}-partitions")
+        if known is not None:
+            return known["partitions"], known["together"]
         size = sum(size for _, size, _ in self.shards.stamps)
         rows = size // ROW_OF_TEXT if plan.rows is None else plan.rows
-        needed = table_bytes(2 * rows, EXPANSION * size)
-        partitions = -(-needed // self.memory)
+        needed, memory = table_bytes(2 * rows, EXPANSION * size), self._memory_of_ids()
+        together = min(threads.count(), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
+        partitions = max(1, -(-needed * together // memory))
         if partitions > MOST_PARTITIONS:
             problem = f"{argument('memory', self.memory)} is too little for the strings of {rows:,} rows"
-            raise OptionError(f"{problem}; give at least {-(-needed // MOST_PARTITIONS):,}")
-        return max(1, partitions)
+            raise OptionError(f"{problem}; give at least {self._least_memory(needed / MOST_PARTITIONS):,}")
+        folder.keep(f"{attempt}-partitions", {"partitions": partitions, "together": together})
+        return partitions, together
+
+    def _memory_of_ids(self):
+        """The memory for ids, besides that for Python, libraries and rows."""
+        return self.memory - min(self.memory // 2, MEMORY_BESIDE)
+
+    def _least_memory(self, needed):
+        """The least memory of which so much is for ids."""
+        return ceil(needed) + min(ceil(needed), MEMORY_BESIDE)
 
     def _wanted_tasks(self, plan, size):
         return TASKS_PER_SLOT["dense"] * self.executor.slots
@@ -442,9 +470,9 @@ class ContractedStream(StoredStream):
     def _ranges(self, end):
         """The ranges of ids below an end, as many as memory needs."""
         dtype = np.dtype(index_type(end))
-        width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
+        width = max(self._memory_of_ids() // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
         if end > width * MOST_RANGES:
-            least = -(-end // MOST_RANGES) * BYTES_OF_ID[dtype.itemsize]
+            least = self._least_memory(-(-end // MOST_RANGES) * BYTES_OF_ID[dtype.itemsize])
             problem = f"{argument('memory', self.memory)} is too little for ids up to {end - 1:,}"
             raise OptionError(f"{problem}; give at least {least:,}")
         return Ranges(width, end, str(dtype))

@@ -19,14 +19,16 @@ This is the partition phase of a hash join (Grace, Kitsuregawa et al. 1983) with
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import compiled, each, fetch_or, threads
 from edgewise.errors import OutOfMemoryError, argument
-from edgewise.files.read_ahead import read_ahead
+from edgewise.files.read_ahead import in_order
 from edgewise.index_type import index_type
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.integers import Marks, marks_below
@@ -40,11 +42,15 @@ from edgewise.streams.graph import MarkedIds
 from edgewise.streams.parts import Part
 from edgewise.streams.tasks import TaskFolder
 
-HALF, ONE = np.uint64(32), np.uint64(1)
+HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
+#: Odd number by which the upper half of a hash, whose first bits are often 0, is spread over 32 bits.
+SPREAD = np.uint64(0x9E3779B1)
 WORD, BIT = np.uint64(6), np.uint64(63)
-#: Strings that are numbered at a time, and their bytes.
-BLOCK = 1 << 20
-BLOCK_BYTES = 1 << 26
+#: Rows whose strings are divided at a time.
+BATCH_ROWS = 1 << 18
+#: Strings that a thread numbers at a time, and their bytes.
+BLOCK = 1 << 18
+BLOCK_BYTES = 1 << 24
 #: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
 BYTES_OF_STRING = 64
 #: Largest number of partitions.
@@ -79,7 +85,8 @@ def count_strings(batch, partitions, found, counts, sizes):
     longest = np.int64(0)
     for position in range(np.uint64(2 * batch.rows)):
         text, start, length = string_at(position, batch)
-        partition = (hash_bytes(text, start, start + length) >> HALF) * partitions >> HALF
+        code = (hash_bytes(text, start, start + length) >> HALF) * SPREAD & LOW  # which tables do not use
+        partition = code * partitions >> HALF
         found[position] = partition
         counts[partition] += 1
         sizes[partition] += length
@@ -164,6 +171,8 @@ def files_of(name: str) -> tuple[str, str]:
 class DividedPairs(StreamedPairs):
     """Pairs of strings, which the threads that decode divide by partitions."""
 
+    batch_rows = BATCH_ROWS
+
     def choose(self, batch):
         for chosen in super().choose(batch):
             columns = [chosen.batch.column(name) for name in self.id_columns]
@@ -196,13 +205,13 @@ def strings_divided(folder: TaskFolder, name: str, *, files: dict, how: dict) ->
     return facts | writer.facts
 
 
-def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int) -> Iterator[tuple]:
+def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, kind: Any) -> Iterator[tuple]:
     """Yield strings of a partition and their positions, about a block at a time, in the order of these."""
     lengths: list = []
     positions: list = []
     texts: list = []
     count = size = 0
-    for piece in _slices(folder, parts, partition):
+    for piece in _slices(folder, parts, partition, kind):
         for waiting, one in zip((lengths, positions, texts), piece):
             waiting.append(one)
         count, size = count + len(piece[0]), size + len(piece[2])
@@ -213,8 +222,8 @@ def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int) -
         yield _strings(lengths, texts), np.concatenate(positions)
 
 
-def _slices(folder, parts, partition):
-    """Yield lengths, positions and text of the strings of a partition in each block."""
+def _slices(folder, parts, partition, kind):
+    """Yield lengths, positions of a ``kind`` and text of the strings of a partition in each block."""
     before = 0
     for part in parts:
         starts = folder.mapped(f"{part}.starts.npy")
@@ -234,7 +243,8 @@ def _slices(folder, parts, partition):
                     strings.seek(text_at + text_own[block])
                     text = np.fromfile(strings, np.uint8, text_ends[block] - text_own[block])
                     places.seek(4 * (rows + begin))
-                    yield lengths, np.fromfile(places, np.uint32, count) + np.int64(before + rows), text
+                    positions = np.fromfile(places, np.uint32, count).astype(kind)
+                    yield lengths, positions + kind.type(before + rows), text
                 at, rows = text_at + all_text[block], rows + all_rows[block]
         before += rows
 
@@ -250,14 +260,24 @@ def _strings(lengths, texts, kind=None):
     return Strings(starts, text)
 
 
-def first_positions(folder: TaskFolder, name: str, *, parts: list[str], partition: int, how: dict) -> dict:
-    """Task: find where each string of a partition appears first, and write that for all its strings.
+def first_positions(folder: TaskFolder, name: str, *, parts: list[str], tables: list, how: dict) -> dict:
+    """Task: find where each string of some partitions appears first, and write that for all their strings.
 
-    Also written are the strings, in the order in which they appear first, and these positions.
+    Also written are the strings, in the order in which they appear first, and these positions.  ``tables``
+    are the numbers of the partitions and the names of their files; threads take one partition each.
     """
-    numbers, first = StringNumbers(), Growing(index_type(how["positions"]))
-    with folder.written(f"{name}.firsts") as path, open(path, "wb") as file:
-        for strings, positions in read_ahead(strings_of_partition(folder, parts, partition)):
+    with ThreadPoolExecutor(min(how["together"], threads.count())) as pool:
+        found = list(pool.map(partial(_number_partition, folder, parts, how), tables))
+    return {"counts": [count for count, _ in found], "bytes": sum(size for _, size in found)}
+
+
+def _number_partition(folder, parts, how, table):
+    """Write the first positions of the strings of one partition; return their number and bytes."""
+    partition, name = table
+    count = sum(folder.facts_of(part)["counts"][partition] for part in parts)
+    numbers, first = StringNumbers(count), Growing(index_type(how["positions"]))
+    with threads.limited(1), folder.written(f"{name}.firsts") as path, open(path, "wb") as file:
+        for strings, positions in strings_of_partition(folder, parts, partition, first.array.dtype):
             found, known = np.empty(len(positions), np.uint32), numbers.count
             numbers.add([strings], [found])
             rows = np.flatnonzero(found >= known)[::-1]  # the last write stays
@@ -270,7 +290,7 @@ def first_positions(folder: TaskFolder, name: str, *, parts: list[str], partitio
     arrays = {"positions": first.used_items(), "offsets": offsets, "text": text}
     for what, array in arrays.items():
         folder.write_array(f"{name}.{what}.npy", array)
-    return {"count": numbers.count, "bytes": len(text)}
+    return numbers.count, len(text)
 
 
 def _check_table(numbers, memory):
@@ -328,21 +348,24 @@ def numbered_pairs(
     """
     tables, marks = numbers
     starts = folder.mapped(f"{parts[part]}.starts.npy")[:, : len(tables) + 1]
-    counts = [folder.facts_of(one)["counts"] for one in parts[:part]]
-    begins = np.sum(counts, axis=0, dtype=np.int64) if counts else np.zeros(len(tables), np.int64)
-    bits = _marks(folder, marks)
-    first_kind = bits.before.dtype  # of positions, too
-    with ExitStack() as opened:
-        files = [opened.enter_context(open(folder.file(f"{one}.firsts"), "rb")) for one in tables]
-        places = opened.enter_context(open(folder.file(files_of(parts[part])[1]), "rb"))
-        for file, begin in zip(files, begins.tolist()):
-            file.seek(begin * first_kind.itemsize)
-        for block in starts:
-            found = [np.fromfile(file, first_kind, rows) for file, rows in zip(files, np.diff(block))]
-            positions = np.fromfile(places, np.uint32, block[-1])
-            ends = np.empty(len(positions), kind)
+    counts = np.diff(starts, axis=1)
+    earlier = [folder.facts_of(one)["counts"] for one in parts[:part]]
+    begins = np.cumsum([np.sum([0 * counts.sum(axis=0), *earlier], axis=0), *counts], axis=0)
+    blocks = np.cumsum([0, *starts[:, -1]])
+    bits, firsts = _marks(folder, marks), [folder.file(f"{one}.firsts") for one in tables]
+
+    def ends_of(block):
+        size = bits.before.itemsize  # of positions, too
+        own = zip(firsts, counts[block].tolist(), (begins[block] * size).tolist())
+        found = [np.fromfile(path, bits.before.dtype, count, offset=at) for path, count, at in own]
+        path, at = folder.file(files_of(parts[part])[1]), 4 * int(blocks[block])
+        positions = np.fromfile(path, np.uint32, starts[block, -1], offset=at)
+        ends = np.empty(len(positions), kind)
+        with threads.limited(1):
             place_numbers(len(positions), positions, np.concatenate(found), bits, ends)
-            yield ends
+        return ends
+
+    return in_order(ends_of, range(len(starts)), threads.count(), "edgewise-pairs")
 
 
 @each
