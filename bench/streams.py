@@ -15,7 +15,7 @@ are below 1,000.  The floor is bare reading: pyarrow decodes the row groups in a
 is done with them.
 
 Strings are the same command with ``--memory``: ids of 17 characters, half as many as there are pairs, which
-are numbered on disk.  Its row has the largest resident set, the most that the folders of the run held on disk,
+are numbered on disk.  A row has the largest resident set, the most that the folder of the run held on disk,
 and the bytes that the process wrote and read for each pair.
 
 From host memory to a GPU the yardstick is the rate of plain copies from page-locked memory, and an edge is 8

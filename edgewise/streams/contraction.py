@@ -44,18 +44,19 @@ from edgewise.ingest.id_types import describe, restored
 from edgewise.method import is_number
 from edgewise.streams.file_stream import StreamedPairs
 from edgewise.streams.partitioned_strings import (
+    MARKS_OF_ROW,
     MOST_PARTITIONS,
+    TABLE_ROWS,
     PartitionedStrings,
+    Shape,
     files_of,
-    first_positions,
+    number_strings,
     numbered_pairs,
-    positions_marked,
     strings_divided,
-    table_bytes,
 )
 from edgewise.streams.parts import Part
 from edgewise.streams.ranges import RangeWriter, columns_for
-from edgewise.streams.sharded import TASKS_PER_SLOT
+from edgewise.streams.sharded import ROW_OF_SHARDS, TASKS_PER_SLOT
 from edgewise.streams.stored import StoredStream, write_shard
 from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
@@ -70,10 +71,6 @@ MOST_RANGES = 1 << 14
 ROUND = 64
 #: Bytes of memory that Python, libraries and blocks of rows take; of a small memory, half.
 MEMORY_BESIDE = 1 << 29
-#: Partitions of strings that a thread numbers in a task.
-PARTITIONS_EACH = 4
-#: Bytes of the shortest row of text, by which rows are counted beforehand.
-ROW_OF_TEXT = 4
 #: Bytes of distinct strings for each byte of the files, at most, as these may be compressed.
 EXPANSION = 2
 
@@ -170,10 +167,9 @@ def divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
 def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int, how: dict) -> dict:
     """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
     ranges = Ranges(*how["ranges"])
-    tables, marks, _ = how["strings"]
     with RangeWriter(folder, name, ranges, 2) as writer:
         sink = PairSink(writer)
-        for ends in numbered_pairs(folder, parts, part, (tables, marks), ranges.dtype):
+        for ends in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype):
             sink.join((ends[::2], ends[1::2]), None)
     return writer.facts
 
@@ -331,7 +327,10 @@ def written(
     with RangeWriter(folder, name, ranges, 2) as writer:
         for ends, roots, _ in columns_for(folder, files["higher"], number):
             writer.add(roots, labels[state.parent[ends.astype(np.int64) - first]])
-    strings = PartitionedStrings(folder, *how["strings"]) if how["strings"] else None
+    strings = None
+    if how["strings"]:
+        numbers, kind = how["strings"]
+        strings = PartitionedStrings(folder, numbers, kind, first, size if how["vertices"] else 0)
     return writer.facts | write_shard(folder, _batches((state, labels), first, strings, how), target)
 
 
@@ -341,18 +340,19 @@ def _batches(found, first, strings, how):
 
     state, labels = found
     kind = as_labels(np.empty((0, how["vertices"]), labels.dtype)).dtype
+    rows = BLOCK if strings is None else TABLE_ROWS
 
     def batch(start):
-        vertices = np.flatnonzero(state.seen[start : start + BLOCK]) + start
+        vertices = np.flatnonzero(state.seen[start : start + rows]) + start
         if strings is None:
             ids = arrow_array((vertices + first).astype(how["ids"]))
         else:
-            ids = strings.between(first + start, first + start + len(vertices))
+            ids = strings.block(start // rows)
             ids = restored(ids, how["restore"], len(ids))
         own = arrow_array(labels[state.parent[vertices]].astype(kind))
         return pa.RecordBatch.from_arrays([ids, own], ["id", "component"])
 
-    return in_order(batch, range(0, max(len(labels), 1), BLOCK), threads.count(), "edgewise-table")
+    return in_order(batch, range(0, max(len(labels), 1), rows), threads.count(), "edgewise-table")
 
 
 class ContractedStream(StoredStream):
@@ -403,58 +403,43 @@ class ContractedStream(StoredStream):
     def _divide_strings(self, folder, pairs, plan, attempt, progress):
         """Number the strings, and divide the pairs of numbers by ranges; return the facts, and how."""
         columns = ColumnNumbers(*pairs.kinds)
-        partitions, together = self._partitions(folder, plan, attempt)
-        self.first_task, words = strings_divided, "the numbering of strings"
-        how: dict[str, Any] = {"partitions": partitions}
+        shape = self._partitions(folder, plan, attempt)
+        self.first_task = strings_divided
+        how: dict[str, Any] = {"partitions": shape.partitions}
         parts = list(self._read_shards(folder, pairs, plan, attempt, progress, how)[1])
+        self._check_memory(self.edges, MARKS_OF_ROW * self.edges)
         with timer("number strings"):
-            how = {"together": together, "positions": 2 * self.edges, "utf8": columns.utf8}
-            how["memory"] = self._memory_of_ids() // together
-            tables = [f"{attempt}-strings-{number:05}" for number in range(partitions)]
-            tasks = []
-            for number in range(0, partitions, PARTITIONS_EACH * together):
-                some = list(enumerate(tables))[number : number + PARTITIONS_EACH * together]
-                given = {"parts": parts, "tables": some, "how": how}
-                tasks.append(Task(f"{attempt}-first-{number:05}", first_positions, given, words))
-            found = self.task_run.run(tasks)
-            folder.discard(files_of(part)[0] for part in parts)
-            marks = f"{attempt}-marks"
-            task = Task(marks, positions_marked, {"tables": tables, "how": how}, words)
-            count = self.task_run.run([task])[marks]["count"]
-            is_wide = sum(one["bytes"] for one in found.values()) > np.iinfo(np.int32).max
+            numbers, kind, count = number_strings(self.task_run, parts, columns, shape, 2 * self.edges)
             how = {"ranges": tuple(self._ranges(max(count, 1))), "all_occur": count > 0}
-            how["strings"] = tables, marks, columns.wide if is_wide else columns.kind
-            facts = self._divide_numbered(parts, how)
-            folder.discard(f"{table}.firsts" for table in tables)
+            how["strings"] = numbers, kind
+            tasks = []
+            for number, part in enumerate(parts):
+                given = {"parts": parts, "part": number, "how": how}
+                spent = files_of(part)[1], f"{part}.starts.npy"
+                name = f"{part}-pairs"
+                tasks.append(Task(name, pairs_divided, given, "the numbering of strings", spent=spent))
+            facts = self.task_run.run(tasks)
+            folder.discard(f"{table}.firsts" for table in numbers[0])
         return facts, how
 
-    def _divide_numbered(self, parts, how):
-        """Divide the pairs of numbers by ranges; return the facts."""
-        tasks = []
-        for number, part in enumerate(parts):
-            given = {"parts": parts, "part": number, "how": how}
-            spent = files_of(part)[1], f"{part}.starts.npy"
-            tasks.append(Task(f"{part}-pairs", pairs_divided, given, "the numbering of strings", spent=spent))
-        return self.task_run.run(tasks)
-
     def _partitions(self, folder, plan, attempt):
-        """Numbers of partitions of strings, and of those whose tables are in memory together.
-
-        These fit the memory even if all strings differ.  A run that continues takes the numbers of before.
-        """
+        """The :class:`Shape` of the partitions of strings; a run that continues takes the one of before."""
         known = folder.facts(f"{attempt}-partitions")
         if known is not None:
-            return known["partitions"], known["together"]
-        size = sum(size for _, size, _ in self.shards.stamps)
-        rows = size // ROW_OF_TEXT if plan.rows is None else plan.rows
-        needed, memory = table_bytes(2 * rows, EXPANSION * size), self._memory_of_ids()
-        together = min(threads.count(), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
-        partitions = max(1, -(-needed * together // memory))
-        if partitions > MOST_PARTITIONS:
+            return Shape(**known)
+        size, memory = sum(size for _, size, _ in self.shards.stamps), self._memory_of_ids()
+        rows = size // ROW_OF_SHARDS if plan.rows is None else plan.rows
+        shape = Shape.of(2 * rows, EXPANSION * size, memory)
+        self._check_memory(rows, shape.partitions * shape.memory / MOST_PARTITIONS)
+        self._check_memory(rows, MARKS_OF_ROW * (plan.rows or 0))
+        folder.keep(f"{attempt}-partitions", shape._asdict())
+        return shape
+
+    def _check_memory(self, rows, needed):
+        """Raise OptionError if the strings of some rows need more memory."""
+        if needed > self._memory_of_ids():
             problem = f"{argument('memory', self.memory)} is too little for the strings of {rows:,} rows"
-            raise OptionError(f"{problem}; give at least {self._least_memory(needed / MOST_PARTITIONS):,}")
-        folder.keep(f"{attempt}-partitions", {"partitions": partitions, "together": together})
-        return partitions, together
+            raise OptionError(f"{problem}; give at least {self._least_memory(needed):,}")
 
     def _memory_of_ids(self):
         """The memory for ids, besides that for Python, libraries and rows."""

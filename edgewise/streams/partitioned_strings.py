@@ -30,6 +30,7 @@ from edgewise.device import compiled, each, fetch_or, threads
 from edgewise.errors import OutOfMemoryError, argument
 from edgewise.files.read_ahead import in_order
 from edgewise.index_type import index_type
+from edgewise.ingest.arrow import ColumnNumbers
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.integers import Marks, marks_below
 from edgewise.ingest.string_rows import take
@@ -40,7 +41,7 @@ from edgewise.primitives.counting_sort import gather
 from edgewise.streams.file_stream import StreamedPairs
 from edgewise.streams.graph import MarkedIds
 from edgewise.streams.parts import Part
-from edgewise.streams.tasks import TaskFolder
+from edgewise.streams.tasks import Task, TaskFolder, TaskRun
 
 HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
 #: Odd number by which the upper half of a hash, whose first bits are often 0, is spread over 32 bits.
@@ -51,12 +52,49 @@ BATCH_ROWS = 1 << 18
 #: Strings that a thread numbers at a time, and their bytes.
 BLOCK = 1 << 18
 BLOCK_BYTES = 1 << 24
+#: Rows of a table of clusters that are made at a time: those of a row group.
+TABLE_ROWS = 1 << 18
+#: Files of the strings of a partition, in the order in which they appear first: where, offsets, and bytes.
+FILES = "first", "offsets", "text"
 #: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
 BYTES_OF_STRING = 64
+#: Bytes of marks for each row: two bits, and counts of 64.
+MARKS_OF_ROW = 0.5
+#: Partitions that a thread numbers in a task.
+PARTITIONS_EACH = 4
 #: Largest number of partitions.
 MOST_PARTITIONS = 1 << 10
 #: Bytes of a table that are always allowed.
 LEAST_TABLE = 1 << 24
+
+
+class Shape(NamedTuple):
+    """How strings are divided.
+
+    Attributes
+    ----------
+    partitions : int
+        More than :data:`MOST_PARTITIONS` if the memory is too little.
+    together : int
+        Partitions whose tables are in memory at the same time.
+    memory : int
+        Bytes that a table may take.
+    """
+
+    partitions: int
+    together: int
+    memory: int
+
+    @classmethod
+    def of(cls, count: int, size: int, memory: int) -> Shape:
+        """The shape for ``count`` strings, of ``size`` bytes in all, of which each may be another one.
+
+        >>> Shape.of(1000, 10_000, 10**9).partitions, Shape.of(1000, 10_000, 1).partitions
+        (1, 84000)
+        """
+        needed = table_bytes(count, size)
+        together = min(threads.count(), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
+        return cls(max(1, -(-needed * together // memory)), together, memory // together)
 
 
 class Divided(NamedTuple):
@@ -117,7 +155,7 @@ def divided(columns: list[Strings], partitions: int) -> Divided:
     ([0, 1, 2, 3], [1, 2, 2, 1], b'bababb')
     """
     rows = len(columns[0].starts) - 1
-    batch = Batch(rows, ONE, *columns, np.uint64(0))
+    batch = Batch(rows, ONE, columns[0], columns[1], np.uint64(0))
     found = np.empty(2 * rows, np.uint16)
     counts, sizes = np.zeros(partitions, np.int64), np.zeros(partitions, np.int64)
     longest = int(count_strings(batch, np.uint64(partitions), found, counts, sizes))
@@ -141,8 +179,8 @@ class StringWriter:
 
     def __enter__(self) -> StringWriter:
         with ExitStack() as files:
-            paths = [files.enter_context(self.folder.written(one)) for one in files_of(self.name)]
-            self.strings, self.positions = (files.enter_context(open(path, "wb")) for path in paths)
+            opened = (files.enter_context(self.folder.opened(one)) for one in files_of(self.name))
+            self.strings, self.positions = opened
             self.files = files.pop_all()
         return self
 
@@ -203,6 +241,27 @@ def strings_divided(folder: TaskFolder, name: str, *, files: dict, how: dict) ->
     with StringWriter(folder, name, how["partitions"]) as writer:
         facts = StringsPart(files, how, writer).found()
     return facts | writer.facts
+
+
+def number_strings(run: TaskRun, parts: list[str], columns: ColumnNumbers, shape: Shape, count: int) -> tuple:
+    """Number the strings of all parts, which have ``count`` positions.
+
+    Returns names of the tasks of all partitions and of their marks, the type of the strings, and how many
+    differ.
+    """
+    attempt, words = parts[0].partition("-")[0], "the numbering of strings"
+    how = {"together": shape.together, "memory": shape.memory, "positions": count, "utf8": columns.utf8}
+    tables = [f"{attempt}-strings-{number:05}" for number in range(shape.partitions)]
+    numbered, each_task, tasks = list(enumerate(tables)), PARTITIONS_EACH * shape.together, []
+    for start in range(0, len(tables), each_task):
+        given = {"parts": parts, "tables": numbered[start : start + each_task], "how": how}
+        tasks.append(Task(f"{attempt}-first-{start:05}", first_positions, given, words))
+    found = run.run(tasks)
+    run.folder.discard(files_of(part)[0] for part in parts)
+    marks = f"{attempt}-marks"
+    facts = run.run([Task(marks, positions_marked, {"tables": tables, "how": how}, words)])[marks]
+    is_wide = sum(one["bytes"] for one in found.values()) > np.iinfo(np.int32).max
+    return (tables, marks), columns.wide if is_wide else columns.kind, facts["count"]
 
 
 def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, kind: Any) -> Iterator[tuple]:
@@ -276,7 +335,7 @@ def _number_partition(folder, parts, how, table):
     partition, name = table
     count = sum(folder.facts_of(part)["counts"][partition] for part in parts)
     numbers, first = StringNumbers(count), Growing(index_type(how["positions"]))
-    with threads.limited(1), folder.written(f"{name}.firsts") as path, open(path, "wb") as file:
+    with threads.limited(1), folder.opened(f"{name}.firsts") as file:
         for strings, positions in strings_of_partition(folder, parts, partition, first.array.dtype):
             found, known = np.empty(len(positions), np.uint32), numbers.count
             numbers.add([strings], [found])
@@ -286,10 +345,10 @@ def _number_partition(folder, parts, how, table):
             _check_table(numbers, how["memory"])
     if how["utf8"]:
         numbers.check_utf8(0)
-    offsets, text = numbers.offsets.used_items(), numbers.arena.used_items()
-    arrays = {"positions": first.used_items(), "offsets": offsets, "text": text}
-    for what, array in arrays.items():
-        folder.write_array(f"{name}.{what}.npy", array)
+    offsets, text = numbers.offsets.used_items().astype(np.int64), numbers.arena.used_items()
+    for what, array in zip(FILES, (first.used_items(), offsets, text), strict=True):
+        with folder.opened(f"{name}.{what}") as file:
+            file.write(array.data)
     return numbers.count, len(text)
 
 
@@ -318,11 +377,12 @@ def mark(index, positions, words):
 
 def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: dict) -> dict:
     """Task: mark all positions at which a string appears first."""
+    kind = index_type(how["positions"])
     words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
     for table in tables:
-        positions = np.load(folder.file(f"{table}.positions.npy"))
+        positions: Any = np.fromfile(folder.file(f"{table}.first"), kind)
         mark(len(positions), positions, words)
-    before = np.zeros(len(words) + 1, index_type(how["positions"]))
+    before: Any = np.zeros(len(words) + 1, kind)
     np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
     folder.write_array(f"{name}.words.npy", words)
     folder.write_array(f"{name}.before.npy", before)
@@ -375,24 +435,36 @@ def order_rows(index, positions, marks, start, rows):
 
 
 class PartitionedStrings:
-    """The distinct strings of all partitions in the order of their numbers, which stay in their files.
+    """The distinct strings numbered ``first .. first + count - 1`` of all partitions, by blocks.
 
-    ``kind`` is their type, ``marks`` the task that has marked their positions.
+    ``numbers`` are the tasks of all partitions, and the one that has marked positions; ``kind`` is the type
+    of the strings, which stay in their files.
     """
 
-    def __init__(self, folder: TaskFolder, tables: list[str], marks: str, kind: Any):
-        self.folder, self.tables, self.kind = folder, tables, kind
-        self.marks = _marks(folder, marks)
-        self.numbered = MarkedIds(*self.marks)
+    def __init__(self, folder: TaskFolder, numbers: tuple, kind: Any, first: int, count: int):
+        tables, marks = numbers
+        self.marks, self.kind = _marks(folder, marks), kind
+        self.starts = np.append(np.arange(first, first + max(count, 1), TABLE_ROWS), first + count)
+        self.files = [[folder.file(f"{table}.{what}") for what in FILES] for table in tables]
+        places, later = np.zeros(len(self.starts), self.marks.before.dtype), self.starts > 0
+        places[later] = MarkedIds(*self.marks).take(self.starts[later] - 1) + 1  # behind the numbers before
+        self.bounds = np.array([self._bounds(places, positions) for positions, _, _ in self.files])
 
-    def between(self, start: int, stop: int) -> Any:
-        """The strings numbered ``start .. stop - 1``; several threads may call this at once."""
+    def _bounds(self, places, file):
+        """Where the blocks begin and the last one ends in a partition."""
+        if not file.stat().st_size:
+            return np.zeros(len(places), np.int64)
+        return np.searchsorted(np.memmap(file, places.dtype, "r"), places)
+
+    def block(self, number: int) -> Any:
+        """The strings of a block, as an Arrow array; several threads may call this at once."""
         import pyarrow as pa
 
-        if start >= stop:
+        start, stop = self.starts[number : number + 2].tolist()
+        ends = self.bounds[:, number : number + 2].tolist()
+        found = [self._slice(*files, *pair) for files, pair in zip(self.files, ends) if pair[1] > pair[0]]
+        if not found:
             return pa.array([], self.kind)
-        first, last = self.numbered.take(np.array([start, stop - 1])).tolist()
-        found = [self._slice(table, first, last) for table in self.tables]
         lengths, texts, positions = zip(*found, strict=True)
         strings = _strings(lengths, texts, np.int64)
         buffers = [None, pa.py_buffer(strings.starts), pa.py_buffer(strings.text)]
@@ -403,10 +475,10 @@ class PartitionedStrings:
             order_rows(len(rows), np.concatenate(positions), self.marks, start, rows)
             return take(column, rows).cast(self.kind)
 
-    def _slice(self, table, first, last):
-        """Lengths, text and positions of the strings of a partition between two positions."""
-        positions = self.folder.mapped(f"{table}.positions.npy")
-        begin, end = np.searchsorted(positions, np.array([first, last + 1], positions.dtype))
-        offsets = self.folder.mapped(f"{table}.offsets.npy")[begin : end + 1].astype(np.int64)
-        text = self.folder.mapped(f"{table}.text.npy")[offsets[0] : offsets[-1]]
-        return np.diff(offsets), text, positions[begin:end]
+    def _slice(self, positions, offsets, text, begin, end):
+        """Lengths, text and positions of some strings of a partition."""
+        kind = self.marks.before.dtype
+        places = np.fromfile(offsets, np.int64, end - begin + 1, offset=8 * begin)
+        letters = np.fromfile(text, np.uint8, int(places[-1] - places[0]), offset=int(places[0]))
+        firsts = np.fromfile(positions, kind, end - begin, offset=kind.itemsize * begin)
+        return np.diff(places), letters, firsts

@@ -37,8 +37,8 @@ class RangeWriter:
         self.blocks: deque = deque()
 
     def __enter__(self) -> RangeWriter:
-        self.written = self.folder.written(f"{self.name}.rows")
-        self.file = open(self.written.__enter__(), "wb")
+        self.opened = self.folder.opened(f"{self.name}.rows")
+        self.file = self.opened.__enter__()
         self.pool = ThreadPoolExecutor(min(threads.count(), SORTERS))
         return self
 
@@ -73,8 +73,7 @@ class RangeWriter:
         with self.pool:
             if error[0] is None:
                 self._write(waiting=0)
-        self.file.close()
-        handled = self.written.__exit__(*error)
+        handled = self.opened.__exit__(*error)
         if error[0] is None:
             starts = np.array(self.starts, np.int64).reshape(-1, 1 + len(self.ranges.numbers))
             self.folder.write_array(f"{self.name}.starts.npy", starts)

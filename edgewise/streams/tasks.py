@@ -83,9 +83,18 @@ class TaskFolder:
             yield part
             self.checksums[name] = checksum.of_file(part)
 
+    @contextmanager
+    def opened(self, name: str) -> Iterator[checksum.CheckedWriter]:
+        """Context that gives a file to write to, which appears whole or not at all, and is read by nobody."""
+        path = self.file(name)
+        with writing(path), atomic_write(path) as part, open(part, "wb") as file:
+            writer = checksum.CheckedWriter(file)
+            yield writer
+            self.checksums[name] = writer.checksum()
+
     def write_array(self, name: str, array: np.ndarray) -> None:
         """Write a file with one array."""
-        with self.written(name) as path, open(path, "wb") as file:
+        with self.opened(name) as file:
             np.save(file, array)
 
     def mapped(self, name: str) -> np.ndarray:
