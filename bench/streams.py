@@ -202,8 +202,9 @@ def watched(command, folder, **environment):
     environment = os.environ | {"EDGEWISE_QUIET": "1"} | environment
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, env=environment) as child:
         while (ended := os.wait4(child.pid, os.WNOHANG))[0] == 0:
-            held = sum(one.stat().st_blocks * 512 for one in folder.glob("*")) if folder.exists() else 0
-            moved["held"] = max(moved["held"], held)
+            with suppress(OSError):  # of files that are renamed or removed meanwhile
+                held = sum(512 * one.stat().st_blocks for one in folder.glob("*"))
+                moved["held"] = max(moved["held"], held)
             with suppress(OSError):
                 lines = Path(f"/proc/{child.pid}/io").read_text().splitlines()
                 counts = {name: int(count) for name, count in (line.split(": ") for line in lines)}

@@ -168,9 +168,8 @@ def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int,
     """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
     ranges = Ranges(*how["ranges"])
     with RangeWriter(folder, name, ranges, 2) as writer:
-        sink = PairSink(writer)
-        for ends in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype):
-            sink.join((ends[::2], ends[1::2]), None)
+        for pairs in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype):
+            writer.add(*pairs)
     return writer.facts
 
 

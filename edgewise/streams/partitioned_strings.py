@@ -401,8 +401,8 @@ def place_numbers(index, positions, firsts, marks, ends):
 
 def numbered_pairs(
     folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any
-) -> Iterator[np.ndarray]:
-    """Yield the numbers of the strings of a part, block by block: sources and targets in turn.
+) -> Iterator[tuple]:
+    """Yield the pairs of numbers of a part, block by block: the larger ones and the smaller ones.
 
     ``numbers`` are the tasks of all partitions, and the one that has marked positions.
     """
@@ -423,7 +423,7 @@ def numbered_pairs(
         ends = np.empty(len(positions), kind)
         with threads.limited(1):
             place_numbers(len(positions), positions, np.concatenate(found), bits, ends)
-        return ends
+        return np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2])
 
     return in_order(ends_of, range(len(starts)), threads.count(), "edgewise-pairs")
 
