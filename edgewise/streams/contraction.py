@@ -358,7 +358,6 @@ class ContractedStream(StoredStream):
     """The work of :func:`edgewise.stream_components` with ``memory=``: bytes for the ids of a task."""
 
     method = "contraction, streamed"
-    first_task = staticmethod(divided)
 
     def __init__(self, memory, output, path, columns, n_vertices=None, **how):
         self.memory = bytes_of(memory)
@@ -392,6 +391,7 @@ class ContractedStream(StoredStream):
             )
         else:
             end = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
+            self.first_task = divided
             more = {"ranges": tuple(self._ranges(end)), "all_occur": self.numbered}
             facts = self._read_shards(folder, pairs, plan, attempt, progress, more)[1]
         how |= more
