@@ -35,7 +35,7 @@ from edgewise.components.trees import compress, make_singletons
 from edgewise.device import each, fetch_add, fetch_min, threads
 from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
-from edgewise.files.read_ahead import in_order
+from edgewise.files.read_ahead import in_order, read_ahead
 from edgewise.files.streams import reading
 from edgewise.files.text_table import Mismatch
 from edgewise.index_type import as_labels, index_type
@@ -70,7 +70,7 @@ MOST_RANGES = 1 << 14
 #: Ids of which a range has a multiple.
 ROUND = 64
 #: Bytes of memory that Python, libraries and blocks of rows take; of a small memory, half.
-MEMORY_BESIDE = 1 << 29
+MEMORY_BESIDE = 3 << 28
 #: Bytes of distinct strings for each byte of the files, at most, as these may be compressed.
 EXPANSION = 2
 
@@ -246,7 +246,7 @@ def contracted(
     ranges = Ranges(*how["ranges"])
     state = State.load(folder, before, ranges, number, how["all_occur"])
     first, size = ranges.bounds(number)
-    for highs, lows in columns_for(folder, inputs, number):
+    for highs, lows in read_ahead(columns_for(folder, inputs, number)):
         enter(len(highs), highs, lows, first, state.parent, state.seen)
     compress(size, state.parent)
     if not number:  # no edge goes to a lower range
@@ -255,12 +255,12 @@ def contracted(
     least = np.full(size, ranges.none, ranges.dtype)
     for vertices, links in state.linked(ranges.none):
         lower_link(len(vertices), vertices, links, state.parent, least)
-    for highs, lows in columns_for(folder, inputs, number):
+    for highs, lows in read_ahead(columns_for(folder, inputs, number)):
         lower(len(highs), highs, lows, first, state.parent, least)
     with RangeWriter(folder, name, ranges, 2) as writer:
         for vertices, links in state.linked(ranges.none):
             _add_different(writer, links, least[state.parent[vertices]])
-        for highs, lows in columns_for(folder, inputs, number):
+        for highs, lows in read_ahead(columns_for(folder, inputs, number)):
             ends = np.empty(len(lows), lows.dtype)
             replace_end(len(highs), highs, lows, first, state.parent, least, ends)
             _add_different(writer, lows, ends)
@@ -301,8 +301,16 @@ def weighed(
             largest = max(largest, int(total[roots[ends]].max(initial=0)))
             roots, links = roots[~ends], links[~ends]
             writer.add(links, (roots + first).astype(ranges.dtype), total[roots])
-    known.save(folder, name)
-    return writer.facts | {"vertices": occurring, "last": last, "count": components, "largest": largest}
+    facts = {"vertices": occurring, "last": last, "count": components, "largest": largest, "state": state}
+    if state is None or _marks_more(higher, how):
+        known.save(folder, name)
+        facts["state"] = name
+    return writer.facts | facts
+
+
+def _marks_more(higher, how):
+    """Whether higher ranges may have links to ids that no edge has."""
+    return bool(higher) and not how["all_occur"]
 
 
 def written(
@@ -498,8 +506,8 @@ class ContractedStream(StoredStream):
                 given["higher"] = _with_rows(sizes, number)
                 if number and not (how["all_occur"] or given["state"] or given["higher"]):
                     continue  # no id of the range occurs
-                name, spent = f"{attempt}-sizes-{number:05}", State.files(states.get(number))
-                task = Task(name, weighed, given, "adding up sizes", spent=spent)
+                spent = State.files(given["state"]) if _marks_more(given["higher"], how) else ()
+                task = Task(f"{attempt}-sizes-{number:05}", weighed, given, "adding up sizes", spent=spent)
                 sizes |= self.task_run.run([task])
                 numbers.append(number)
         found = list(sizes.values())[::-1]
@@ -510,7 +518,7 @@ class ContractedStream(StoredStream):
         with self.writing(folder) as write:
             for number, one in zip(reversed(numbers), found):
                 if one["vertices"] or not number:
-                    files = {"state": f"{attempt}-sizes-{number:05}", "lower": _with_rows(answers, number)}
+                    files = {"state": one["state"], "lower": _with_rows(answers, number)}
                     files["higher"] = _with_rows(sizes, number)
                     given = {"number": number, "files": files, "base": base, "how": how}
                     answers |= write([(written, given)])

@@ -37,7 +37,6 @@ from edgewise.ingest.string_rows import take
 from edgewise.ingest.string_table import Batch, string_at
 from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes
 from edgewise.ingest.strings import StringNumbers
-from edgewise.primitives.counting_sort import gather
 from edgewise.streams.file_stream import StreamedPairs
 from edgewise.streams.graph import MarkedIds
 from edgewise.streams.parts import Part
@@ -310,10 +309,10 @@ def _slices(folder, parts, partition, kind):
 
 def _strings(lengths, texts, kind=None):
     """Strings one behind the other, in arrays of the types that tables of strings take."""
-    lengths = np.concatenate(lengths)
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    starts = starts.astype(kind or (np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64))
+    size = sum(map(len, texts))
+    kind = kind or (np.int32 if size <= np.iinfo(np.int32).max else np.int64)
+    starts: Any = np.zeros(sum(map(len, lengths)) + 1, kind)
+    np.cumsum(np.concatenate(lengths), dtype=kind, out=starts[1:])
     text = np.concatenate([*texts, np.zeros(1, np.uint8)])
     starts.flags.writeable = text.flags.writeable = False  # one type for the loops, as of constant memory
     return Strings(starts, text)
@@ -330,6 +329,19 @@ def first_positions(folder: TaskFolder, name: str, *, parts: list[str], tables: 
     return {"counts": [count for count, _ in found], "bytes": sum(size for _, size in found)}
 
 
+@compiled
+def replace_by_first(numbers, known, first, positions):
+    """Replace the positions of strings by those where they appear first; note these for new strings."""
+    following = np.uint64(known)
+    for item in range(np.uint64(len(numbers))):
+        number = np.uint64(numbers[item])
+        if number == following:
+            first[number] = positions[item]
+            following += ONE
+        positions[item] = first[number]
+    return 0
+
+
 def _number_partition(folder, parts, how, table):
     """Write the first positions of the strings of one partition; return their number and bytes."""
     partition, name = table
@@ -339,9 +351,9 @@ def _number_partition(folder, parts, how, table):
         for strings, positions in strings_of_partition(folder, parts, partition, first.array.dtype):
             found, known = np.empty(len(positions), np.uint32), numbers.count
             numbers.add([strings], [found])
-            rows = np.flatnonzero(found >= known)[::-1]  # the last write stays
-            first.extend(numbers.count - known)[found[rows] - known] = positions[rows]
-            file.write(gather(first.used_items(), found).data)
+            first.extend(numbers.count - known)
+            replace_by_first(found, known, first.array, positions)
+            file.write(positions.data)
             _check_table(numbers, how["memory"])
     if how["utf8"]:
         numbers.check_utf8(0)

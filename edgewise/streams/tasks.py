@@ -95,7 +95,9 @@ class TaskFolder:
     def write_array(self, name: str, array: np.ndarray) -> None:
         """Write a file with one array."""
         with self.opened(name) as file:
-            np.save(file, array)
+            header = np.lib.format.header_data_from_array_1_0(array)
+            np.lib.format.write_array_header_1_0(file, header)  # type: ignore[arg-type]
+            file.write(array.reshape(-1).data)
 
     def mapped(self, name: str) -> np.ndarray:
         """The array in such a file, which stays there."""
