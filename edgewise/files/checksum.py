@@ -14,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from edgewise.device import threads
+from edgewise.files.atomic_write import writing
 
 #: Bytes of a piece.
 PIECE = 1 << 23
@@ -43,15 +44,16 @@ def of_file(path: str | os.PathLike) -> str:
 
 
 class CheckedWriter:
-    """A file that is written, and the checksum that :func:`of_file` would find, without reading it."""
+    """A file that is written to ``path``, and the checksum that :func:`of_file` would find there."""
 
-    def __init__(self, file: Any):
-        self.file, self.pieces, self.left = file, [0], PIECE
+    def __init__(self, path: str | os.PathLike, file: Any):
+        self.path, self.file, self.pieces, self.left = path, file, [0], PIECE
 
     def write(self, content: Any) -> int:
-        """Append a bytes-like object."""
+        """Append a bytes-like object; its errors are about this file, also while another one is read."""
         content = memoryview(content).cast("B")
-        self.file.write(content)
+        with writing(self.path):
+            self.file.write(content)
         at = 0
         while at < len(content):
             if not self.left:

@@ -85,10 +85,10 @@ class TaskFolder:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[checksum.CheckedWriter]:
-        """Context that gives a file to write to, which appears whole or not at all, and is read by nobody."""
+        """Context that gives a file to write to, which appears whole or not at all."""
         path = self.file(name)
         with writing(path), atomic_write(path) as part, open(part, "wb") as file:
-            writer = checksum.CheckedWriter(file)
+            writer = checksum.CheckedWriter(path, file)
             yield writer
             self.checksums[name] = writer.checksum()
 

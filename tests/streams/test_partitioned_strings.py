@@ -178,6 +178,26 @@ def test_a_damaged_file_is_refused(tmp_path, monkeypatch):
         ew.stream_components(shards, **options)
 
 
+def test_a_full_disk(tmp_path):
+    """The error is about the file that is written, not about the shard that is read meanwhile."""
+    resource = pytest.importorskip("resource")
+    shards, limit = (
+        stored(tmp_path / "shards", named(np.random.default_rng(11), 900, 400)),
+        resource.RLIMIT_FSIZE,
+    )
+    assert_same(shards, tmp_path / "warm", 20_000)
+    before = resource.getrlimit(limit)
+    resource.setrlimit(limit, (8000, before[1]))
+    try:
+        with pytest.raises(
+            FileError, match=r"\.(strings|positions): the file grew larger than the system allows"
+        ):
+            ew.stream_components(shards, output=tmp_path / "out", memory=20_000)
+    finally:
+        resource.setrlimit(limit, before)
+    assert sorted(os.listdir(tmp_path)) == ["shards", "warm"]
+
+
 def test_too_little_memory(tmp_path):
     shards = stored(tmp_path / "shards", named(np.random.default_rng(9), 900, 400))
     with pytest.raises(OptionError, match=r"memory=100 is too little for the strings of 900 rows; "):
