@@ -4,6 +4,7 @@
     python bench/streams.py files --folder DIRECTORY --edges 40000 --shards 4 --vertices 10000
     python bench/streams.py files --folder DIRECTORY --rmat 26 --edges 1073741824
     python bench/streams.py strings --folder DIRECTORY --edges 100000000 --memory 6GB --threads 4
+    python bench/streams.py strings --folder DIRECTORY --edges 100000000 --memory "" --add     in memory
     python bench/streams.py gpu                           1 G and 4 G edges over 2**26 vertices
     python bench/streams.py inserts --device cuda         batches of edges on the device, R-MAT and uniform
 
@@ -174,7 +175,6 @@ def files(given):
 def strings(given):
     """Components of Parquet shards of string ids within a limit of memory."""
     given.vertices = given.vertices or given.edges // 2
-    given.facts |= {"threads": given.threads, "ids": given.vertices, "memory": given.memory}
     folder, above = make_shards(given), Path(given.folder)
     words = [sys.executable, "-m", "edgewise", "components", folder, "--json", "--device", "cpu"]
     for _ in range(given.runs):
@@ -187,7 +187,8 @@ def strings(given):
         found, moved = watched([*words, *options], state, NUMBA_NUM_THREADS=str(given.threads))
         facts = json.loads(found["output"].splitlines()[-1])
         row = {key: facts[key] for key in ("edges", "vertices", "components", "files")}
-        row |= {"seconds": found["seconds"], "cpu_seconds": found["cpu"], "mb": found["mb"] * 1.048576}
+        row |= {"memory": given.memory, "threads": given.threads, "seconds": found["seconds"]}
+        row |= {"cpu_seconds": found["cpu"], "mb": found["mb"] * 1.048576, "stages": facts["seconds"]}
         row |= {"input_gb": sum(one.stat().st_size for one in folder.iterdir()) / 1e9}
         yield (
             row
@@ -352,7 +353,7 @@ PARTS = {
     "strings": part(
         "streams-strings",
         strings,
-        key=("edges", "memory"),
+        key=("edges", "memory", "threads"),
         folder="shards",
         edges=10**8,
         vertices=0,
