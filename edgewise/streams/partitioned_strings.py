@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import compiled, each, fetch_or, threads
 from edgewise.errors import OutOfMemoryError, argument
 from edgewise.files.read_ahead import in_order
@@ -53,6 +54,8 @@ BLOCK = 1 << 18
 BLOCK_BYTES = 1 << 24
 #: Rows of a table of clusters that are made at a time: those of a row group.
 TABLE_ROWS = 1 << 18
+#: What is known of the strings of a partition in a block.
+SLICE = "count", "size", "width", "row", "lengths_at", "text_at", "positions_at"
 #: Files of the strings of a partition, in the order in which they appear first: where, offsets, and bytes.
 FILES = "first", "offsets", "text"
 #: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
@@ -265,55 +268,69 @@ def number_strings(run: TaskRun, parts: list[str], columns: ColumnNumbers, shape
 
 def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, kind: Any) -> Iterator[tuple]:
     """Yield strings of a partition and their positions, about a block at a time, in the order of these."""
-    lengths: list = []
-    positions: list = []
-    texts: list = []
-    count = size = 0
-    for piece in _slices(folder, parts, partition, kind):
-        for waiting, one in zip((lengths, positions, texts), piece):
-            waiting.append(one)
-        count, size = count + len(piece[0]), size + len(piece[2])
-        if count >= BLOCK or size >= BLOCK_BYTES:
-            yield _strings(lengths, texts), np.concatenate(positions)
-            lengths, positions, texts, count, size = [], [], [], 0, 0
-    if count:
-        yield _strings(lengths, texts), np.concatenate(positions)
-
-
-def _slices(folder, parts, partition, kind):
-    """Yield lengths, positions of a ``kind`` and text of the strings of a partition in each block."""
     before = 0
     for part in parts:
-        starts = folder.mapped(f"{part}.starts.npy")
-        partitions = starts.shape[1] // 2 - 1
-        columns = partition, partitions + 1 + partition, partitions, 2 * partitions + 1, 2 * partitions + 2
-        own, text_own, all_rows, all_text, widths = (starts[:, column].tolist() for column in columns)
-        ends, text_ends = (starts[:, column + 1].tolist() for column in columns[:2])
-        files = [open(folder.file(name), "rb") for name in files_of(part)]  # noqa: SIM115 -- closed below
-        at = rows = 0
-        with files[0] as strings, files[1] as places:
-            for block in range(len(starts)):
-                begin, count = own[block], ends[block] - own[block]
-                text_at = at + widths[block] * all_rows[block]
-                if count:
-                    strings.seek(at + widths[block] * begin)
-                    lengths = np.fromfile(strings, f"u{widths[block]}", count)
-                    strings.seek(text_at + text_own[block])
-                    text = np.fromfile(strings, np.uint8, text_ends[block] - text_own[block])
-                    places.seek(4 * (rows + begin))
-                    positions = np.fromfile(places, np.uint32, count).astype(kind)
-                    yield lengths, positions + kind.type(before + rows), text
-                at, rows = text_at + all_text[block], rows + all_rows[block]
+        slices, rows = _slices(folder, part, partition)
+        names = [folder.file(name) for name in files_of(part)]
+        with open(names[0], "rb") as strings, open(names[1], "rb") as places:
+            for some in _blocks(slices):
+                counts, sizes, width = some["count"], some["size"], int(some["width"][0])
+                lengths = np.empty(counts.sum(), f"u{width}")
+                text: Any = np.zeros(sizes.sum() + 1, np.uint8)
+                found = np.empty(len(lengths), np.uint32)
+                _read_slices(strings, some["lengths_at"].tolist(), lengths, counts.tolist())
+                _read_slices(strings, some["text_at"].tolist(), text, sizes.tolist())
+                _read_slices(places, some["positions_at"].tolist(), found, counts.tolist())
+                positions = found.astype(kind) + np.repeat((some["row"] + before).astype(kind), counts)
+                yield _strings(lengths, text), positions
         before += rows
 
 
-def _strings(lengths, texts, kind=None):
+def _slices(folder, part, partition):
+    """Where the strings of a partition are in the files of a part, by blocks that have some, and all rows."""
+    starts = folder.mapped(f"{part}.starts.npy")
+    own, text = starts[:, : len(starts[0]) // 2], starts[:, len(starts[0]) // 2 : -1]
+    widths, rows, sizes = starts[:, -1], own[:, -1], text[:, -1]
+    ends, row = np.cumsum(widths * rows + sizes), np.cumsum(rows) - rows
+    found = np.empty(len(starts), [(name, np.int64) for name in SLICE])
+    found["count"], found["size"] = (
+        np.diff(one[:, partition : partition + 2], axis=1)[:, 0] for one in (own, text)
+    )
+    found["lengths_at"] = ends - sizes - widths * rows + widths * own[:, partition]
+    found["text_at"] = ends - sizes + text[:, partition]
+    found["positions_at"] = 4 * (row + own[:, partition])
+    found["width"], found["row"] = widths, row
+    return found[found["count"] > 0], int(rows.sum())
+
+
+def _blocks(slices):
+    """Yield consecutive slices of equal widths that have about a block of strings together."""
+    start = 0
+    while start < len(slices):
+        left = slices[start:]
+        ends = (np.cumsum(left["count"]) >= BLOCK) | (np.cumsum(left["size"]) >= BLOCK_BYTES)
+        ends[:-1] |= left["width"][1:] != left["width"][:-1]
+        ends[-1] = True
+        stop = start + int(ends.argmax()) + 1
+        yield slices[start:stop]
+        start = stop
+
+
+def _read_slices(file, places, array, counts):
+    """Read slices of a file into an array, one behind the other."""
+    content, at = memoryview(array).cast("B"), 0
+    for place, count in zip(places, counts):
+        size = count * array.itemsize
+        file.seek(place)
+        file.readinto(content[at : at + size])
+        at += size
+
+
+def _strings(lengths, text, kind=None):
     """Strings one behind the other, in arrays of the types that tables of strings take."""
-    size = sum(map(len, texts))
-    kind = kind or (np.int32 if size <= np.iinfo(np.int32).max else np.int64)
-    starts: Any = np.zeros(sum(map(len, lengths)) + 1, kind)
-    np.cumsum(np.concatenate(lengths), dtype=kind, out=starts[1:])
-    text = np.concatenate([*texts, np.zeros(1, np.uint8)])
+    kind = kind or (np.int32 if len(text) <= np.iinfo(np.int32).max else np.int64)
+    starts: Any = np.zeros(len(lengths) + 1, kind)
+    np.cumsum(lengths, dtype=kind, out=starts[1:])
     starts.flags.writeable = text.flags.writeable = False  # one type for the loops, as of constant memory
     return Strings(starts, text)
 
@@ -347,6 +364,8 @@ def _number_partition(folder, parts, how, table):
     partition, name = table
     count = sum(folder.facts_of(part)["counts"][partition] for part in parts)
     numbers, first = StringNumbers(count), Growing(index_type(how["positions"]))
+    if how["positions"] > tuning.CPU.ingest_strings:  # of all, for which the loops are loaded
+        numbers.enter_known()
     with threads.limited(1), folder.opened(f"{name}.firsts") as file:
         for strings, positions in strings_of_partition(folder, parts, partition, first.array.dtype):
             found, known = np.empty(len(positions), np.uint32), numbers.count
@@ -478,7 +497,7 @@ class PartitionedStrings:
         if not found:
             return pa.array([], self.kind)
         lengths, texts, positions = zip(*found, strict=True)
-        strings = _strings(lengths, texts, np.int64)
+        strings = _strings(np.concatenate(lengths), np.concatenate(texts), np.int64)
         buffers = [None, pa.py_buffer(strings.starts), pa.py_buffer(strings.text)]
         wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(self.kind, self.kind)
         column = pa.Array.from_buffers(wide, stop - start, buffers)
