@@ -4,7 +4,8 @@ A stream of tables (:mod:`~edgewise.streams.file_stream`) maps the ids of its ro
 (:mod:`~edgewise.streams.ids`), and a *reducer* takes the pairs in: that of components joins them
 (:mod:`~edgewise.streams.union`), and that of forests keeps the edges of the forest
 (:mod:`~edgewise.streams.forest`).  What a reducer keeps is all that a checkpoint needs, and all that the
-workers of an executor exchange (:mod:`~edgewise.streams.sharded`).  The streams of
+workers of an executor exchange (:mod:`~edgewise.streams.sharded`).  Ids of which memory does not hold all are
+divided (:mod:`~edgewise.streams.contraction`, :mod:`~edgewise.streams.partitioned_strings`).  The streams of
 :mod:`~edgewise.streams.batches` use the same reducers.
 """
 
