@@ -3,6 +3,8 @@
     python bench/streams.py files --folder DIRECTORY      1 G edges over 100 M vertices in 40 shards
     python bench/streams.py files --folder DIRECTORY --edges 40000 --shards 4 --vertices 10000
     python bench/streams.py files --folder DIRECTORY --rmat 26 --edges 1073741824
+    python bench/streams.py strings --folder DIRECTORY --edges 100000000 --memory 6GB --threads 4
+    python bench/streams.py strings --folder DIRECTORY --edges 100000000 --memory "" --add     in memory
     python bench/streams.py gpu                           1 G and 4 G edges over 2**26 vertices
     python bench/streams.py inserts --device cuda         batches of edges on the device, R-MAT and uniform
 
@@ -12,6 +14,10 @@ in a fresh process, from the start of Python to the end of the written table; me
 set, and bytes a vertex are what that set has beyond the one of a run over as many rows a row group whose ids
 are below 1,000.  The floor is bare reading: pyarrow decodes the row groups in as many threads, and nothing
 is done with them.
+
+Strings are the same command with ``--memory``: ids of 17 characters, half as many as there are pairs, which
+are numbered on disk.  A row has the largest resident set, the most that the folder of the run held on disk,
+and the bytes that the process wrote and read for each pair.
 
 From host memory to a GPU the yardstick is the rate of plain copies from page-locked memory, and an edge is 8
 bytes.  The labels of the first case are compared with those of the graph resident on the GPU.
@@ -23,9 +29,14 @@ V100.  The labels at the end are compared with those of the whole graph.
 
 import json
 import os
+import shutil
+import subprocess
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -69,20 +80,24 @@ def write_shard(path, edges, ends, seed):
     import pyarrow.parquet as parquet
 
     draw, part = np.random.default_rng(seed), path.with_suffix(".part")
-    schema = pa.schema([("source", pa.int64()), ("target", pa.int64())])
-    with parquet.ParquetWriter(part, schema) as writer:
-        for start in range(0, edges, 1 << 22):
-            size = min(1 << 22, edges - start)
-            writer.write_table(pa.table(ends(size, draw=draw), schema=schema))
+    sizes = [min(1 << 22, edges - start) for start in range(0, edges, 1 << 22)]
+    tables = (pa.table(ends(size, draw=draw), ["source", "target"]) for size in sizes)
+    first = next(tables)
+    with parquet.ParquetWriter(part, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
     part.rename(path)
 
 
 def make_shards(given):
     """The folder of shards; those that are there are kept."""
     above = Path(given.folder)
-    of_rmat = bool(given.rmat)
-    name = f"rmat{given.rmat}" if of_rmat else f"{given.vertices}"
-    ends = partial(rmat, scale=given.rmat) if of_rmat else partial(uniform, vertices=given.vertices)
+    if given.chosen.rows is strings:
+        name, ends = f"names-{given.vertices}", partial(named, vertices=given.vertices)
+    elif given.rmat:
+        name, ends = f"rmat{given.rmat}", partial(rmat, scale=given.rmat)
+    else:
+        name, ends = f"{given.vertices}", partial(uniform, vertices=given.vertices)
     folder = above / f"shards-{name}-{given.edges}-{given.shards}"
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
@@ -96,6 +111,24 @@ def make_shards(given):
         for job in jobs:
             job.result()
     return folder
+
+
+def names_of(numbers):
+    """Ids of 17 characters: a letter, and 16 digits that numbers are scattered to."""
+    import pyarrow as pa
+
+    values = scattered(numbers.astype(np.uint64) + np.uint64(1), 64).astype(">u8").view(np.uint8)
+    digits = np.frombuffer(b"0123456789abcdef", np.uint8)
+    text = np.empty((len(numbers), 17), np.uint8)
+    text[:, 0] = ord("r")
+    text[:, 1::2], text[:, 2::2] = (digits[part].reshape(-1, 8) for part in (values >> 4, values & 15))
+    starts = np.arange(0, text.size + 1, 17, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(numbers), [None, pa.py_buffer(starts), pa.py_buffer(text)])
+
+
+def named(size, vertices, draw):
+    """The ends of edges over so many vertices with ids of 17 characters."""
+    return [names_of(column) for column in uniform(size, vertices, draw)]
 
 
 def read_bare(folder, threads):
@@ -137,6 +170,54 @@ def files(given):
         row |= {"bare_seconds": bare, "of_bare": found["seconds"] / bare, "right": rows == facts["edges"]}
         row |= {"edges_per_s": facts["edges"] / found["seconds"], "mb": memory / 1e6}
         yield row | {"buffers_mb": buffers / 1e6, "bytes_a_vertex": (memory - buffers) / vertices}
+
+
+def strings(given):
+    """Components of Parquet shards of string ids within a limit of memory."""
+    given.vertices = given.vertices or given.edges // 2
+    folder, above = make_shards(given), Path(given.folder)
+    words = [sys.executable, "-m", "edgewise", "components", folder, "--json", "--device", "cpu"]
+    for _ in range(given.runs):
+        state, target = above / "state", above / "clusters"
+        for one in (state, target):
+            shutil.rmtree(one, ignore_errors=True)
+        options = ["--stream", "-o", f"{target}.parquet"]
+        if given.memory:
+            options = ["--memory", given.memory, "--checkpoint", state, "-o", f"{target}/"]
+        found, moved = watched([*words, *options], state, NUMBA_NUM_THREADS=str(given.threads))
+        facts = json.loads(found["output"].splitlines()[-1])
+        row = {key: facts[key] for key in ("edges", "vertices", "components", "files")}
+        row |= {"memory": given.memory, "threads": given.threads, "seconds": found["seconds"]}
+        row |= {"cpu_seconds": found["cpu"], "mb": found["mb"] * 1.048576, "stages": facts["seconds"]}
+        row |= {"input_gb": sum(one.stat().st_size for one in folder.iterdir()) / 1e9}
+        yield (
+            row
+            | {"disk_gb": moved["held"] / 1e9}
+            | {f"{way}_bytes_a_pair": moved[way] / given.edges for way in ("written", "read")}
+        )
+
+
+def watched(command, folder, **environment):
+    """What a command takes in a process of its own, and what it moved and held in a folder at most."""
+    start, moved = time.perf_counter(), {"held": 0, "written": 0, "read": 0}
+    environment = os.environ | {"EDGEWISE_QUIET": "1"} | environment
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, env=environment) as child:
+        while (ended := os.wait4(child.pid, os.WNOHANG))[0] == 0:
+            with suppress(OSError):  # of files that are renamed or removed meanwhile
+                held = sum(512 * one.stat().st_blocks for one in folder.glob("*"))
+                moved["held"] = max(moved["held"], held)
+            with suppress(OSError):
+                lines = Path(f"/proc/{child.pid}/io").read_text().splitlines()
+                counts = {name: int(count) for name, count in (line.split(": ") for line in lines)}
+                moved |= {"written": counts["wchar"], "read": counts["rchar"]}
+            time.sleep(0.05)
+        child.returncode = os.waitstatus_to_exitcode(ended[1])
+        output = child.stdout.read().decode()
+    if child.returncode:
+        sys.exit(f"the command failed with status {child.returncode}")
+    usage = ended[2]
+    found = {"seconds": time.perf_counter() - start, "cpu": usage.ru_utime + usage.ru_stime}
+    return found | {"mb": usage.ru_maxrss / 1024, "output": output}, moved
 
 
 # -- GPUs ----------------------------------------------------------------------------------------------------
@@ -267,6 +348,18 @@ PARTS = {
         shards=40,
         threads=2,
         device="cpu",
+        runs=1,
+    ),
+    "strings": part(
+        "streams-strings",
+        strings,
+        key=("edges", "memory", "threads"),
+        folder="shards",
+        edges=10**8,
+        vertices=0,
+        shards=32,
+        memory="6GB",
+        threads=4,
         runs=1,
     ),
     "gpu": part("streams-gpu", gpu, edges=1 << 30, more=1 << 32, runs=7),

@@ -192,6 +192,15 @@ TABLES["streams-inserts"] = listing(
 )
 
 
+TABLES["streams-strings"] = listing(
+    "streams-strings",
+    "pairs: {edges:,} | strings: {vertices:,} | limit: {limit} | cores: {threads} | seconds: {seconds:.0f} | "
+    "processor seconds: {cpu_seconds:.0f} | peak memory, MB: {mb:.0f} | disk, GB: {disk_gb:.1f} | "
+    "written, bytes a pair: {written_bytes_a_pair:.0f} | read: {read_bytes_a_pair:.0f}",
+    limit=lambda row: row["memory"] or "none, in memory",
+)
+
+
 @declared("streams-cpu")
 def streams_cpu():
     """Shards to clusters on CPU cores."""

@@ -23,9 +23,9 @@ class Source(NamedTuple):
         int, "With --stream: number of vertices; integer ids are smaller.", metavar="N", min=0
     ) = None
     scheduler: share("tables") = None
-    memory: option(
-        str, "What a task may hold for integer ids, such as 4GB; there may be more of them.", metavar="SIZE"
-    ) = None
+    memory: option(str, "What a task may hold in memory, such as 4GB; ids may be more.", metavar="SIZE") = (
+        None
+    )
 
     @property
     def by_tasks(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from edgewise.device import threads
+from edgewise.files.atomic_write import writing
 
 #: Bytes of a piece.
 PIECE = 1 << 23
@@ -42,10 +43,38 @@ def of_file(path: str | os.PathLike) -> str:
     return _joined(piece, range(0, max(os.path.getsize(path), 1), PIECE))
 
 
+class CheckedWriter:
+    """A file that is written to ``path``, and the checksum that :func:`of_file` would find there."""
+
+    def __init__(self, path: str | os.PathLike, file: Any):
+        self.path, self.file, self.pieces, self.left = path, file, [0], PIECE
+
+    def write(self, content: Any) -> int:
+        """Append a bytes-like object; its errors are about this file, also while another one is read."""
+        content = memoryview(content).cast("B")
+        with writing(self.path):
+            self.file.write(content)
+        at = 0
+        while at < len(content):
+            if not self.left:
+                self.pieces.append(0)
+                self.left = PIECE
+            part = content[at : at + self.left]
+            self.pieces[-1] = crc32(part, self.pieces[-1])
+            at, self.left = at + len(part), self.left - len(part)
+        return at
+
+    def checksum(self) -> str:
+        """Checksum of what has been written."""
+        return _of_pieces(self.pieces)
+
+
 def _joined(function: Callable[[Any], int], pieces) -> str:
     if len(pieces) == 1:
-        found = [function(pieces[0])]
-    else:
-        with ThreadPoolExecutor(min(len(pieces), threads.count())) as pool:
-            found = list(pool.map(function, pieces))
+        return _of_pieces([function(pieces[0])])
+    with ThreadPoolExecutor(min(len(pieces), threads.count())) as pool:
+        return _of_pieces(list(pool.map(function, pieces)))
+
+
+def _of_pieces(found: list[int]) -> str:
     return f"{crc32(b''.join(one.to_bytes(4, 'little') for one in found)):08x}"

@@ -297,8 +297,11 @@ class ColumnNumbers:
 
         Unknown strings have the number :data:`~edgewise.ingest.string_table.MISSING`.
         """
-        columns = [without_views(column.cast(value_type(column.type))) for column in (left, right)]
-        return tuple(map(self.strings.find, self._strings(*columns)))
+        return tuple(map(self.strings.find, self.plain(left, right)))
+
+    def plain(self, *columns):
+        """Offsets and bytes of columns that may have dictionaries and views, with offsets of one type."""
+        return self._strings(*(without_views(column.cast(value_type(column.type))) for column in columns))
 
     def ids(self, last=True):
         """Return the distinct strings in the order of their numbers, as an Arrow array.

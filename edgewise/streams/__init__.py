@@ -4,7 +4,8 @@ A stream of tables (:mod:`~edgewise.streams.file_stream`) maps the ids of its ro
 (:mod:`~edgewise.streams.ids`), and a *reducer* takes the pairs in: that of components joins them
 (:mod:`~edgewise.streams.union`), and that of forests keeps the edges of the forest
 (:mod:`~edgewise.streams.forest`).  What a reducer keeps is all that a checkpoint needs, and all that the
-workers of an executor exchange (:mod:`~edgewise.streams.sharded`).  The streams of
+workers of an executor exchange (:mod:`~edgewise.streams.sharded`).  Ids of which memory does not hold all are
+divided (:mod:`~edgewise.streams.contraction`, :mod:`~edgewise.streams.partitioned_strings`).  The streams of
 :mod:`~edgewise.streams.batches` use the same reducers.
 """
 
@@ -85,9 +86,9 @@ def stream_components(
         A new folder, in which the table of the clusters is written as Parquet shards, by the workers if there
         is a ``client``; the labels are then not returned.
     memory : number or str, optional
-        Bytes, or text such as ``"4 GB"``: what a task may hold for integer ids, of which there may then be
-        more than memory holds.  It needs an ``output``; ``client`` and ``checkpoint`` are as above, and this
-        process does the work if there is no client.
+        Bytes, or text such as ``"4 GB"``: what a task may hold, of ids that may then be more than memory
+        holds: strings, or numbers from 0 on.  It needs an ``output``; ``client`` and ``checkpoint`` are as
+        above, and this process does the work if there is no client.
     checkpoint : path-like, optional
         File in which the state is saved regularly, at Ctrl-C, and when a file cannot be read.  If it exists,
         the run continues from it.  It is removed at the end.  All inputs are then local files.
@@ -106,16 +107,19 @@ def stream_components(
     FileError
         A file cannot be read, or its columns do not match those of the first; an id is not below
         ``n_vertices`` (the message gives the row); the checkpoint belongs to other inputs.
-    OptionError, DeviceError, OutOfMemoryError
+    OptionError, DeviceError
+    OutOfMemoryError
+        Also if the strings are too long for ``memory``, which the sizes of compressed files do not tell.
     WorkerError
         A worker of ``client`` cannot take part, or has another version of edgewise; or workers died, or a
         task failed twice.
 
     Notes
     -----
-    Memory for integer ids: at most 16 bytes for each number up to the largest id, and buffers; for strings:
-    the distinct strings, and their numbers.  Integers that are negative, or much larger than the number of
-    rows, are numbered in order of appearance, which takes 40 to 60 bytes for each distinct id.
+    Memory, if ``memory`` is not given, for integer ids: at most 16 bytes for each number up to the largest
+    id, and buffers; for strings: the distinct strings, and their numbers.  Integers that are negative, or
+    much larger than the number of rows, are numbered in order of appearance, which takes 40 to 60 bytes for
+    each distinct id.
 
     Progress is counted in rows; the number of all rows may be unknown (``None``).
 

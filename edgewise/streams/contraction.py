@@ -25,24 +25,38 @@ from __future__ import annotations
 
 import re
 from itertools import count
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import each, fetch_add, fetch_min
+from edgewise.device import each, fetch_add, fetch_min, threads
 from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
+from edgewise.files.read_ahead import in_order, read_ahead
 from edgewise.files.streams import reading
 from edgewise.files.text_table import Mismatch
 from edgewise.index_type import as_labels, index_type
-from edgewise.ingest.arrow import arrow_array
-from edgewise.ingest.id_types import describe
+from edgewise.ingest.arrow import ColumnNumbers, arrow_array
+from edgewise.ingest.id_types import describe, restored
 from edgewise.method import is_number
 from edgewise.streams.file_stream import StreamedPairs
+from edgewise.streams.partitioned_strings import (
+    MARKS_OF_ROW,
+    MOST_PARTITIONS,
+    TABLE_ROWS,
+    PartitionedStrings,
+    Shape,
+    files_of,
+    number_strings,
+    numbered_pairs,
+    strings_divided,
+)
 from edgewise.streams.parts import Part
 from edgewise.streams.ranges import RangeWriter, columns_for
+from edgewise.streams.sharded import ROW_OF_SHARDS, TASKS_PER_SLOT
 from edgewise.streams.stored import StoredStream, write_shard
 from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
@@ -55,6 +69,10 @@ BYTES_OF_ID = {4: 20, 8: 24}
 MOST_RANGES = 1 << 14
 #: Ids of which a range has a multiple.
 ROUND = 64
+#: Bytes of memory that Python, libraries and blocks of rows take; of a small memory, half.
+MEMORY_BESIDE = 3 << 28
+#: Bytes of distinct strings for each byte of the files, at most, as these may be compressed.
+EXPANSION = 2
 
 
 class Ranges(NamedTuple):
@@ -146,6 +164,15 @@ def divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
     return facts | writer.facts
 
 
+def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int, how: dict) -> dict:
+    """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
+    ranges = Ranges(*how["ranges"])
+    with RangeWriter(folder, name, ranges, 2) as writer:
+        for pairs in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype):
+            writer.add(*pairs)
+    return writer.facts
+
+
 class PairSink:
     """The reducer that keeps all pairs, and writes them."""
 
@@ -219,18 +246,21 @@ def contracted(
     ranges = Ranges(*how["ranges"])
     state = State.load(folder, before, ranges, number, how["all_occur"])
     first, size = ranges.bounds(number)
-    for highs, lows in columns_for(folder, inputs, number):
+    for highs, lows in read_ahead(columns_for(folder, inputs, number)):
         enter(len(highs), highs, lows, first, state.parent, state.seen)
     compress(size, state.parent)
+    if not number:  # no edge goes to a lower range
+        state.save(folder, name)
+        return {"counts": [0] * len(ranges.numbers)}
     least = np.full(size, ranges.none, ranges.dtype)
     for vertices, links in state.linked(ranges.none):
         lower_link(len(vertices), vertices, links, state.parent, least)
-    for highs, lows in columns_for(folder, inputs, number):
+    for highs, lows in read_ahead(columns_for(folder, inputs, number)):
         lower(len(highs), highs, lows, first, state.parent, least)
     with RangeWriter(folder, name, ranges, 2) as writer:
         for vertices, links in state.linked(ranges.none):
             _add_different(writer, links, least[state.parent[vertices]])
-        for highs, lows in columns_for(folder, inputs, number):
+        for highs, lows in read_ahead(columns_for(folder, inputs, number)):
             ends = np.empty(len(lows), lows.dtype)
             replace_end(len(highs), highs, lows, first, state.parent, least, ends)
             _add_different(writer, lows, ends)
@@ -271,8 +301,16 @@ def weighed(
             largest = max(largest, int(total[roots[ends]].max(initial=0)))
             roots, links = roots[~ends], links[~ends]
             writer.add(links, (roots + first).astype(ranges.dtype), total[roots])
-    known.save(folder, name)
-    return writer.facts | {"vertices": occurring, "last": last, "count": components, "largest": largest}
+    facts = {"vertices": occurring, "last": last, "count": components, "largest": largest, "state": state}
+    if state is None or _marks_more(higher, how):
+        known.save(folder, name)
+        facts["state"] = name
+    return writer.facts | facts
+
+
+def _marks_more(higher, how):
+    """Whether higher ranges may have links to ids that no edge has."""
+    return bool(higher) and not how["all_occur"]
 
 
 def written(
@@ -296,25 +334,38 @@ def written(
     with RangeWriter(folder, name, ranges, 2) as writer:
         for ends, roots, _ in columns_for(folder, files["higher"], number):
             writer.add(roots, labels[state.parent[ends.astype(np.int64) - first]])
-    return writer.facts | write_shard(folder, _batches(state, labels, first, how), target)
+    strings = None
+    if how["strings"]:
+        numbers, kind = how["strings"]
+        strings = PartitionedStrings(folder, numbers, kind, first, size if how["vertices"] else 0)
+    return writer.facts | write_shard(folder, _batches((state, labels), first, strings, how), target)
 
 
-def _batches(state, labels, first, how):
-    """The table of a range."""
+def _batches(found, first, strings, how):
+    """The table of a range, of which the state and the labels were found, a block at a time."""
     import pyarrow as pa
 
+    state, labels = found
     kind = as_labels(np.empty((0, how["vertices"]), labels.dtype)).dtype
-    for start in range(0, max(len(labels), 1), BLOCK):
-        vertices = np.flatnonzero(state.seen[start : start + BLOCK]) + start
-        columns = (vertices + first).astype(how["ids"]), labels[state.parent[vertices]].astype(kind)
-        yield pa.RecordBatch.from_arrays([*map(arrow_array, columns)], ["id", "component"])
+    rows = BLOCK if strings is None else TABLE_ROWS
+
+    def batch(start):
+        vertices = np.flatnonzero(state.seen[start : start + rows]) + start
+        if strings is None:
+            ids = arrow_array((vertices + first).astype(how["ids"]))
+        else:
+            ids = strings.block(start // rows)
+            ids = restored(ids, how["restore"], len(ids))
+        own = arrow_array(labels[state.parent[vertices]].astype(kind))
+        return pa.RecordBatch.from_arrays([ids, own], ["id", "component"])
+
+    return in_order(batch, range(0, max(len(labels), 1), rows), threads.count(), "edgewise-table")
 
 
 class ContractedStream(StoredStream):
     """The work of :func:`edgewise.stream_components` with ``memory=``: bytes for the ids of a task."""
 
     method = "contraction, streamed"
-    first_task = staticmethod(divided)
 
     def __init__(self, memory, output, path, columns, n_vertices=None, **how):
         self.memory = bytes_of(memory)
@@ -336,27 +387,84 @@ class ContractedStream(StoredStream):
     def _run_tasks(self, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = StreamedPairs(self.shards.schema(attempt), self)
-        if pairs.type_to_restore() is not None:
-            held = describe(pairs.type_to_restore())
-            raise OptionError(f"{argument('memory')} needs integers, and the ids are {held}; convert them")
-        plan = self.plan_for(pairs)
-        how: dict[str, Any] = {"ranges": tuple(self._ranges(plan))}
-        facts = self._read_shards(folder, pairs, plan, attempt, progress, how)[1]
-        how["all_occur"] = self.numbered
+        plan, restore = self.plan_for(pairs), pairs.type_to_restore()
+        how: dict[str, Any] = {"ids": plan.dtype, "strings": None, "restore": restore}
+        if plan.ids == "strings":
+            facts, more = self._divide_strings(folder, pairs, plan, attempt, progress)
+        elif plan.ids != "dense" or restore is not None:
+            held = f", and the ids are {describe(restore)}" if restore is not None else ""
+            needed = "strings, or numbers from 0 on, at most 8 for each row"
+            raise OptionError(
+                f"{argument('memory')} needs ids that are {needed}{held}; number them, or leave it out"
+            )
+        else:
+            end = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
+            self.first_task = divided
+            more = {"ranges": tuple(self._ranges(end)), "all_occur": self.numbered}
+            facts = self._read_shards(folder, pairs, plan, attempt, progress, more)[1]
+        how |= more
         with timer("contract"):
             states = self._contract(folder, attempt, facts, how)
-        return self._label(folder, attempt, states, how | {"ids": plan.dtype})
+        return self._label(folder, attempt, states, how)
 
-    def _ranges(self, plan):
-        """The ranges of ids, as many as memory needs."""
-        if plan.ids != "dense":
-            needed = f"{argument('memory')} needs ids that are numbers from 0 on, and at most 8 for each row"
-            raise OptionError(f"{needed}; number them, or leave it out")
-        end: Any = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
+    def _divide_strings(self, folder, pairs, plan, attempt, progress):
+        """Number the strings, and divide the pairs of numbers by ranges; return the facts, and how."""
+        columns = ColumnNumbers(*pairs.kinds)
+        shape = self._partitions(folder, plan, attempt)
+        self.first_task = strings_divided
+        how: dict[str, Any] = {"partitions": shape.partitions}
+        parts = list(self._read_shards(folder, pairs, plan, attempt, progress, how)[1])
+        self._check_memory(self.edges, MARKS_OF_ROW * self.edges)
+        with timer("number strings"):
+            numbers, kind, count = number_strings(self.task_run, parts, columns, shape, 2 * self.edges)
+            how = {"ranges": tuple(self._ranges(max(count, 1))), "all_occur": count > 0}
+            how["strings"] = numbers, kind
+            tasks = []
+            for number, part in enumerate(parts):
+                given = {"parts": parts, "part": number, "how": how}
+                spent = files_of(part)[1], f"{part}.starts.npy"
+                name = f"{part}-pairs"
+                tasks.append(Task(name, pairs_divided, given, "the numbering of strings", spent=spent))
+            facts = self.task_run.run(tasks)
+            folder.discard(f"{table}.firsts" for table in numbers[0])
+        return facts, how
+
+    def _partitions(self, folder, plan, attempt):
+        """The :class:`Shape` of the partitions of strings; a run that continues takes the one of before."""
+        known = folder.facts(f"{attempt}-partitions")
+        if known is not None:
+            return Shape(**known)
+        size, memory = sum(size for _, size, _ in self.shards.stamps), self._memory_of_ids()
+        rows = size // ROW_OF_SHARDS if plan.rows is None else plan.rows
+        shape = Shape.of(2 * rows, EXPANSION * size, memory)
+        self._check_memory(rows, shape.partitions * shape.memory / MOST_PARTITIONS)
+        self._check_memory(rows, MARKS_OF_ROW * (plan.rows or 0))
+        folder.keep(f"{attempt}-partitions", shape._asdict())
+        return shape
+
+    def _check_memory(self, rows, needed):
+        """Raise OptionError if the strings of some rows need more memory."""
+        if needed > self._memory_of_ids():
+            problem = f"{argument('memory', self.memory)} is too little for the strings of {rows:,} rows"
+            raise OptionError(f"{problem}; give at least {self._least_memory(needed):,}")
+
+    def _memory_of_ids(self):
+        """The memory for ids, besides that for Python, libraries and rows."""
+        return self.memory - min(self.memory // 2, MEMORY_BESIDE)
+
+    def _least_memory(self, needed):
+        """The least memory of which so much is for ids."""
+        return ceil(needed) + min(ceil(needed), MEMORY_BESIDE)
+
+    def _wanted_tasks(self, plan, size):
+        return TASKS_PER_SLOT["dense"] * self.executor.slots
+
+    def _ranges(self, end):
+        """The ranges of ids below an end, as many as memory needs."""
         dtype = np.dtype(index_type(end))
-        width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
+        width = max(self._memory_of_ids() // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
         if end > width * MOST_RANGES:
-            least = -(-end // MOST_RANGES) * BYTES_OF_ID[dtype.itemsize]
+            least = self._least_memory(-(-end // MOST_RANGES) * BYTES_OF_ID[dtype.itemsize])
             problem = f"{argument('memory', self.memory)} is too little for ids up to {end - 1:,}"
             raise OptionError(f"{problem}; give at least {least:,}")
         return Ranges(width, end, str(dtype))
@@ -398,8 +506,8 @@ class ContractedStream(StoredStream):
                 given["higher"] = _with_rows(sizes, number)
                 if number and not (how["all_occur"] or given["state"] or given["higher"]):
                     continue  # no id of the range occurs
-                name, spent = f"{attempt}-sizes-{number:05}", State.files(states.get(number))
-                task = Task(name, weighed, given, "adding up sizes", spent=spent)
+                spent = State.files(given["state"]) if _marks_more(given["higher"], how) else ()
+                task = Task(f"{attempt}-sizes-{number:05}", weighed, given, "adding up sizes", spent=spent)
                 sizes |= self.task_run.run([task])
                 numbers.append(number)
         found = list(sizes.values())[::-1]
@@ -410,7 +518,7 @@ class ContractedStream(StoredStream):
         with self.writing(folder) as write:
             for number, one in zip(reversed(numbers), found):
                 if one["vertices"] or not number:
-                    files = {"state": f"{attempt}-sizes-{number:05}", "lower": _with_rows(answers, number)}
+                    files = {"state": one["state"], "lower": _with_rows(answers, number)}
                     files["higher"] = _with_rows(sizes, number)
                     given = {"number": number, "files": files, "base": base, "how": how}
                     answers |= write([(written, given)])

@@ -161,7 +161,7 @@ class FileStream:
 
         self.edges, self.position, self.resumed = 0, self.begin, 0
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = StreamedPairs(self.shards.schema(attempt), self)
+            pairs = self._pairs(self.shards.schema(attempt))
         plan = self.plan or self.plan_for(pairs)
         first = self.reducer = self._reducer()
         pairs.ids = plan.mapping(self.reducer, pairs.kinds, self.n_vertices, self.numbered)
@@ -183,6 +183,10 @@ class FileStream:
             if first is not self.reducer:
                 first.close()
             pa.default_memory_pool().release_unused()  # the memory that decoding has left
+
+    def _pairs(self, schema):
+        """What takes in the pairs of tables with a schema."""
+        return StreamedPairs(schema, self)
 
     def _reducer(self):
         """A new reducer for the pairs, once their ids are numbers."""

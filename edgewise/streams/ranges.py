@@ -7,16 +7,21 @@ others.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from edgewise.device import threads
 from edgewise.streams.tasks import TaskFolder
 
 #: Rows of a block.
 BLOCK = 1 << 20
+#: Threads that sort blocks, and blocks that wait for them, since each is in memory three times.
+SORTERS = 4
 
 
 class RangeWriter:
@@ -28,10 +33,13 @@ class RangeWriter:
         self.starts: list[np.ndarray] = []
         self.waiting: list[tuple] = []
         self.rows = 0
+        #: Blocks that threads sort by ranges.
+        self.blocks: deque = deque()
 
     def __enter__(self) -> RangeWriter:
-        self.written = self.folder.written(f"{self.name}.rows")
-        self.file = open(self.written.__enter__(), "wb")
+        self.opened = self.folder.opened(f"{self.name}.rows")
+        self.file = self.opened.__enter__()
+        self.pool = ThreadPoolExecutor(min(threads.count(), SORTERS))
         return self
 
     def add(self, *columns: np.ndarray) -> None:
@@ -41,24 +49,31 @@ class RangeWriter:
         if self.rows >= BLOCK:
             self._write()
 
-    def _write(self):
-        """Write the rows that wait as a block."""
-        if not self.rows:
-            return
-        columns = [np.concatenate(parts) for parts in zip(*self.waiting, strict=True)]
-        self.waiting, self.rows = [], 0
+    def _write(self, waiting=SORTERS):
+        """Have the rows that wait sorted as a block, and write blocks until so many are ``waiting``."""
+        if self.rows:
+            self.blocks.append(self.pool.submit(self._sorted, self.waiting))
+            self.waiting, self.rows = [], 0
+        while len(self.blocks) > waiting:
+            starts, columns = self.blocks.popleft().result()
+            self.starts.append(starts)
+            self.kinds = [str(column.dtype) for column in columns]
+            for column in columns:
+                self.file.write(column.data)
+
+    def _sorted(self, parts):
+        """Where each range begins in a block of rows, and the columns of these by ranges."""
+        columns = [np.concatenate(one) for one in zip(*parts, strict=True)]
         ranges = (columns[0] // columns[0].dtype.type(self.ranges.width)).astype(np.uint16)
         order = np.argsort(ranges, kind="stable")
-        self.starts.append(np.cumsum([0, *np.bincount(ranges, minlength=len(self.ranges.numbers))]))
-        self.kinds = [str(column.dtype) for column in columns]
-        for column in columns:
-            self.file.write(column[order].data)
+        starts = np.cumsum([0, *np.bincount(ranges, minlength=len(self.ranges.numbers))])
+        return starts, [column[order] for column in columns]
 
     def __exit__(self, *error: Any) -> Any:
-        if error[0] is None:
-            self._write()
-        self.file.close()
-        handled = self.written.__exit__(*error)
+        with self.pool:
+            if error[0] is None:
+                self._write(waiting=0)
+        handled = self.opened.__exit__(*error)
         if error[0] is None:
             starts = np.array(self.starts, np.int64).reshape(-1, 1 + len(self.ranges.numbers))
             self.folder.write_array(f"{self.name}.starts.npy", starts)

@@ -151,15 +151,17 @@ class ShardedStream(FileStream):
         layout = folder.facts("layout")
         if layout is None:
             slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
-            wanted = TASKS_PER_SLOT[plan.ids] * slots
-            if plan.ids == "strings":
-                wanted = min(wanted, self._tasks_of_strings(plan.rows, sum(sizes)))
-            wanted = max(wanted, -(-(plan.rows or 0) // TASK_ROWS))
+            wanted = max(self._wanted_tasks(plan, sum(sizes)), -(-(plan.rows or 0) // TASK_ROWS))
             groups = groups_of(sizes, wanted)
             pieces = min(DICTIONARIES, DICTIONARIES_PER_SLOT * slots) if len(groups) > 1 else 0
             layout = {"groups": groups, "pieces": pieces, "slots": slots}
             folder.keep("layout", layout)
         return layout
+
+    def _wanted_tasks(self, plan, size):
+        """Tasks among which shards of ``size`` bytes are divided."""
+        wanted = TASKS_PER_SLOT[plan.ids] * self.executor.slots
+        return min(wanted, self._tasks_of_strings(plan.rows, size)) if plan.ids == "strings" else wanted
 
     def _tasks_of_strings(self, rows, size):
         """The fewest tasks over strings for which each has the memory, at least one for each machine.

@@ -83,10 +83,21 @@ class TaskFolder:
             yield part
             self.checksums[name] = checksum.of_file(part)
 
+    @contextmanager
+    def opened(self, name: str) -> Iterator[checksum.CheckedWriter]:
+        """Context that gives a file to write to, which appears whole or not at all."""
+        path = self.file(name)
+        with writing(path), atomic_write(path) as part, open(part, "wb") as file:
+            writer = checksum.CheckedWriter(path, file)
+            yield writer
+            self.checksums[name] = writer.checksum()
+
     def write_array(self, name: str, array: np.ndarray) -> None:
         """Write a file with one array."""
-        with self.written(name) as path, open(path, "wb") as file:
-            np.save(file, array)
+        with self.opened(name) as file:
+            header = np.lib.format.header_data_from_array_1_0(array)
+            np.lib.format.write_array_header_1_0(file, header)  # type: ignore[arg-type]
+            file.write(array.reshape(-1).data)
 
     def mapped(self, name: str) -> np.ndarray:
         """The array in such a file, which stays there."""

@@ -143,16 +143,14 @@ def test_a_run_that_stops_continues(tmp_path, monkeypatch):
 def test_what_cannot_be(threads, tmp_path):
     shards = stored(tmp_path / "shards", *FAMILIES["dense"])
     far = stored(tmp_path / "far", [1, 2**60], [2, -5])
-    names = stored(tmp_path / "names", ["a", "b"], ["b", "c"])
     for inputs, options, message in (
         (shards, {"memory": "much"}, r"memory='much' must be a number of bytes, or such as '4GB'"),
         (shards, {"memory": 0}, r"memory=0 must be a number of bytes"),
         (
             far,
             {"memory": "1GB"},
-            r"memory= needs ids that are numbers from 0 on, .*; number them, or leave it",
+            r"memory= needs ids that are strings, or numbers from 0 on, .*; number them, or leave it",
         ),
-        (names, {"memory": "1GB"}, r"memory= needs ids that are numbers from 0 on"),
         (shards, {"memory": "1GB", "every": 3.0}, r"every= is for one process"),
     ):
         with pytest.raises(OptionError, match=message):

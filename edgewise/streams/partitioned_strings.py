@@ -1,0 +1,515 @@
+"""Strings of which memory does not hold all: they are numbered on disk, in partitions by their hash.
+
+A single process numbers strings in the order in which they first appear.  A string appears at *positions*,
+``2 * row`` as a source and ``2 * row + 1`` as a target, and equal strings have equal hashes.  So
+
+1. the strings of all rows are written by partitions of their hashes, with their positions;
+2. a table of the strings of one partition, which fits the memory, finds where each of them appears first,
+   and replaces all its strings by these positions;
+3. the first positions of all strings are marked in a bitmap: the number of a string is that of the marks
+   below its first position;
+4. the rows are put together again from what has become of their strings in all partitions, as pairs of
+   numbers, which are the ids of a graph like any other (:mod:`~edgewise.streams.contraction`);
+5. the table of a range of numbers takes its strings from all partitions, in the order of their positions.
+
+Strings are written twice and read twice: once as often as they appear, and once as often as they differ.
+This is the partition phase of a hash join (Grace, Kitsuregawa et al. 1983) with a way back to the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise import tuning
+from edgewise.device import compiled, each, fetch_or, threads
+from edgewise.errors import OutOfMemoryError, argument
+from edgewise.files.read_ahead import in_order
+from edgewise.index_type import index_type
+from edgewise.ingest.arrow import ColumnNumbers
+from edgewise.ingest.growing import Growing
+from edgewise.ingest.integers import Marks, marks_below
+from edgewise.ingest.string_rows import take
+from edgewise.ingest.string_table import Batch, string_at
+from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes
+from edgewise.ingest.strings import StringNumbers
+from edgewise.streams.file_stream import StreamedPairs
+from edgewise.streams.graph import MarkedIds
+from edgewise.streams.parts import Part
+from edgewise.streams.tasks import Task, TaskFolder, TaskRun
+
+HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
+#: Odd number by which the upper half of a hash, whose first bits are often 0, is spread over 32 bits.
+SPREAD = np.uint64(0x9E3779B1)
+WORD, BIT = np.uint64(6), np.uint64(63)
+#: Rows whose strings are divided at a time.
+BATCH_ROWS = 1 << 18
+#: Strings that a thread numbers at a time, and their bytes.
+BLOCK = 1 << 18
+BLOCK_BYTES = 1 << 24
+#: Rows of a table of clusters that are made at a time: those of a row group.
+TABLE_ROWS = 1 << 18
+#: What is known of the strings of a partition in a block.
+SLICE = "count", "size", "width", "row", "lengths_at", "text_at", "positions_at"
+#: Files of the strings of a partition, in the order in which they appear first: where, offsets, and bytes.
+FILES = "first", "offsets", "text"
+#: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
+BYTES_OF_STRING = 64
+#: Bytes of marks for each row: two bits, and counts of 64.
+MARKS_OF_ROW = 0.5
+#: Partitions that a thread numbers in a task.
+PARTITIONS_EACH = 4
+#: Largest number of partitions.
+MOST_PARTITIONS = 1 << 10
+#: Bytes of a table that are always allowed.
+LEAST_TABLE = 1 << 24
+
+
+class Shape(NamedTuple):
+    """How strings are divided.
+
+    Attributes
+    ----------
+    partitions : int
+        More than :data:`MOST_PARTITIONS` if the memory is too little.
+    together : int
+        Partitions whose tables are in memory at the same time.
+    memory : int
+        Bytes that a table may take.
+    """
+
+    partitions: int
+    together: int
+    memory: int
+
+    @classmethod
+    def of(cls, count: int, size: int, memory: int) -> Shape:
+        """The shape for ``count`` strings, of ``size`` bytes in all, of which each may be another one.
+
+        >>> Shape.of(1000, 10_000, 10**9).partitions, Shape.of(1000, 10_000, 1).partitions
+        (1, 84000)
+        """
+        needed = table_bytes(count, size)
+        together = min(threads.count(), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
+        return cls(max(1, -(-needed * together // memory)), together, memory // together)
+
+
+class Divided(NamedTuple):
+    """The strings of a batch by partitions.
+
+    Attributes
+    ----------
+    starts, text_starts : (partitions + 1,) int64 arrays
+        Where the strings of each partition begin, and their bytes.
+    lengths : (strings,) array of unsigned integers
+    positions : (strings,) uint32 array
+        Positions in the batch, ascending in each partition.
+    text : (bytes,) uint8 array
+    """
+
+    starts: Any
+    text_starts: Any
+    lengths: Any
+    positions: Any
+    text: Any
+
+
+@compiled
+def count_strings(batch, partitions, found, counts, sizes):
+    """Find the partition of each string, and how many each has and their bytes; return the largest length."""
+    longest = np.int64(0)
+    for position in range(np.uint64(2 * batch.rows)):
+        text, start, length = string_at(position, batch)
+        code = (hash_bytes(text, start, start + length) >> HALF) * SPREAD & LOW  # which tables do not use
+        partition = code * partitions >> HALF
+        found[position] = partition
+        counts[partition] += 1
+        sizes[partition] += length
+        longest = max(longest, length)
+    return longest
+
+
+@compiled
+def divide_strings(batch, found, places, text_places, divided):
+    """Copy the strings of a batch, each to the next place of its partition."""
+    for position in range(np.uint64(2 * batch.rows)):
+        partition = found[position]
+        place, at = places[partition], text_places[partition]
+        text, start, length = string_at(position, batch)
+        divided.lengths[place], divided.positions[place] = length, position
+        copy_bytes(text, start, divided.text, at, length)
+        places[partition], text_places[partition] = place + 1, at + length
+    return 0
+
+
+def divided(columns: list[Strings], partitions: int) -> Divided:
+    """The strings of two columns of one length by partitions; several threads may call this at once.
+
+    >>> from edgewise.ingest.string_words import strings_of
+    >>> import pyarrow as pa
+    >>> found = divided([strings_of(pa.array(["b", "ab"])), strings_of(pa.array(["ab", "b"]))], 1)
+    >>> found.positions.tolist(), found.lengths.tolist(), bytes(found.text)
+    ([0, 1, 2, 3], [1, 2, 2, 1], b'bababb')
+    """
+    rows = len(columns[0].starts) - 1
+    batch = Batch(rows, ONE, columns[0], columns[1], np.uint64(0))
+    found = np.empty(2 * rows, np.uint16)
+    counts, sizes = np.zeros(partitions, np.int64), np.zeros(partitions, np.int64)
+    longest = int(count_strings(batch, np.uint64(partitions), found, counts, sizes))
+    starts, text_starts = (np.cumsum([0, *each_one]) for each_one in (counts, sizes))
+    lengths, positions = np.empty(2 * rows, np.uint32), np.empty(2 * rows, np.uint32)
+    made = Divided(starts, text_starts, lengths, positions, np.empty(text_starts[-1], np.uint8))
+    divide_strings(batch, found, starts[:-1].copy(), text_starts[:-1].copy(), made)
+    return made._replace(lengths=lengths.astype(np.min_scalar_type(longest)))
+
+
+class StringWriter:
+    """Context that writes the strings of batches, block by block, by partitions.
+
+    One file has the strings, which nobody needs once their first positions are known, and another one has
+    the positions.  What begins where in a block is in an array beside them.
+    """
+
+    def __init__(self, folder: TaskFolder, name: str, partitions: int):
+        self.folder, self.name, self.partitions = folder, name, partitions
+        self.starts: list[np.ndarray] = []
+
+    def __enter__(self) -> StringWriter:
+        with ExitStack() as files:
+            opened = (files.enter_context(self.folder.opened(one)) for one in files_of(self.name))
+            self.strings, self.positions = opened
+            self.files = files.pop_all()
+        return self
+
+    def write(self, block: Divided) -> None:
+        """Append a block."""
+        self.strings.write(block.lengths.data)
+        self.strings.write(block.text.data)
+        self.positions.write(block.positions.data)
+        self.starts.append(np.concatenate([block.starts, block.text_starts, [block.lengths.itemsize]]))
+
+    def __exit__(self, *error: Any) -> Any:
+        handled = self.files.__exit__(*error)
+        if error[0] is None:
+            starts = np.array(self.starts, np.int64).reshape(-1, 2 * self.partitions + 3)
+            self.folder.write_array(f"{self.name}.starts.npy", starts)
+            counts = np.diff(starts[:, : self.partitions + 1], axis=1).sum(axis=0)
+            self.facts = {"counts": counts.tolist()}
+        return handled
+
+
+def files_of(name: str) -> tuple[str, str]:
+    """Names of the files that a task has written with strings and with positions."""
+    return f"{name}.strings", f"{name}.positions"
+
+
+class DividedPairs(StreamedPairs):
+    """Pairs of strings, which the threads that decode divide by partitions."""
+
+    batch_rows = BATCH_ROWS
+
+    def choose(self, batch):
+        for chosen in super().choose(batch):
+            columns = [chosen.batch.column(name) for name in self.id_columns]
+            columns = self.ids.numbers.plain(*columns)
+            yield chosen._replace(batch=divided(columns, self.stream.writer.partitions), keep=None)
+
+    def _take(self, block):
+        self.stream.writer.write(block)
+        self.stream.edges += len(block.positions) // 2
+
+
+class StringsPart(Part):
+    """The strings of some files, which a ``writer`` writes by partitions."""
+
+    def __init__(self, files, how, writer):
+        super().__init__(files, how)
+        self.writer = writer
+
+    def _pairs(self, schema):
+        return DividedPairs(schema, self)
+
+    def _finish(self, pairs):
+        return self._facts(pairs)
+
+
+def strings_divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
+    """Task: write the strings of some files by partitions."""
+    with StringWriter(folder, name, how["partitions"]) as writer:
+        facts = StringsPart(files, how, writer).found()
+    return facts | writer.facts
+
+
+def number_strings(run: TaskRun, parts: list[str], columns: ColumnNumbers, shape: Shape, count: int) -> tuple:
+    """Number the strings of all parts, which have ``count`` positions.
+
+    Returns names of the tasks of all partitions and of their marks, the type of the strings, and how many
+    differ.
+    """
+    attempt, words = parts[0].partition("-")[0], "the numbering of strings"
+    how = {"together": shape.together, "memory": shape.memory, "positions": count, "utf8": columns.utf8}
+    tables = [f"{attempt}-strings-{number:05}" for number in range(shape.partitions)]
+    numbered, each_task, tasks = list(enumerate(tables)), PARTITIONS_EACH * shape.together, []
+    for start in range(0, len(tables), each_task):
+        given = {"parts": parts, "tables": numbered[start : start + each_task], "how": how}
+        tasks.append(Task(f"{attempt}-first-{start:05}", first_positions, given, words))
+    found = run.run(tasks)
+    run.folder.discard(files_of(part)[0] for part in parts)
+    marks = f"{attempt}-marks"
+    facts = run.run([Task(marks, positions_marked, {"tables": tables, "how": how}, words)])[marks]
+    is_wide = sum(one["bytes"] for one in found.values()) > np.iinfo(np.int32).max
+    return (tables, marks), columns.wide if is_wide else columns.kind, facts["count"]
+
+
+def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, kind: Any) -> Iterator[tuple]:
+    """Yield strings of a partition and their positions, about a block at a time, in the order of these."""
+    before = 0
+    for part in parts:
+        slices, rows = _slices(folder, part, partition)
+        names = [folder.file(name) for name in files_of(part)]
+        with open(names[0], "rb") as strings, open(names[1], "rb") as places:
+            for some in _blocks(slices):
+                counts, sizes, width = some["count"], some["size"], int(some["width"][0])
+                lengths = np.empty(counts.sum(), f"u{width}")
+                text: Any = np.zeros(sizes.sum() + 1, np.uint8)
+                found = np.empty(len(lengths), np.uint32)
+                _read_slices(strings, some["lengths_at"].tolist(), lengths, counts.tolist())
+                _read_slices(strings, some["text_at"].tolist(), text, sizes.tolist())
+                _read_slices(places, some["positions_at"].tolist(), found, counts.tolist())
+                positions = found.astype(kind) + np.repeat((some["row"] + before).astype(kind), counts)
+                yield _strings(lengths, text), positions
+        before += rows
+
+
+def _slices(folder, part, partition):
+    """Where the strings of a partition are in the files of a part, by blocks that have some, and all rows."""
+    starts = folder.mapped(f"{part}.starts.npy")
+    own, text = starts[:, : len(starts[0]) // 2], starts[:, len(starts[0]) // 2 : -1]
+    widths, rows, sizes = starts[:, -1], own[:, -1], text[:, -1]
+    ends, row = np.cumsum(widths * rows + sizes), np.cumsum(rows) - rows
+    found = np.empty(len(starts), [(name, np.int64) for name in SLICE])
+    found["count"], found["size"] = (
+        np.diff(one[:, partition : partition + 2], axis=1)[:, 0] for one in (own, text)
+    )
+    found["lengths_at"] = ends - sizes - widths * rows + widths * own[:, partition]
+    found["text_at"] = ends - sizes + text[:, partition]
+    found["positions_at"] = 4 * (row + own[:, partition])
+    found["width"], found["row"] = widths, row
+    return found[found["count"] > 0], int(rows.sum())
+
+
+def _blocks(slices):
+    """Yield consecutive slices of equal widths that have about a block of strings together."""
+    start = 0
+    while start < len(slices):
+        left = slices[start:]
+        ends = (np.cumsum(left["count"]) >= BLOCK) | (np.cumsum(left["size"]) >= BLOCK_BYTES)
+        ends[:-1] |= left["width"][1:] != left["width"][:-1]
+        ends[-1] = True
+        stop = start + int(ends.argmax()) + 1
+        yield slices[start:stop]
+        start = stop
+
+
+def _read_slices(file, places, array, counts):
+    """Read slices of a file into an array, one behind the other."""
+    content, at = memoryview(array).cast("B"), 0
+    for place, count in zip(places, counts):
+        size = count * array.itemsize
+        file.seek(place)
+        file.readinto(content[at : at + size])
+        at += size
+
+
+def _strings(lengths, text, kind=None):
+    """Strings one behind the other, in arrays of the types that tables of strings take."""
+    kind = kind or (np.int32 if len(text) <= np.iinfo(np.int32).max else np.int64)
+    starts: Any = np.zeros(len(lengths) + 1, kind)
+    np.cumsum(lengths, dtype=kind, out=starts[1:])
+    starts.flags.writeable = text.flags.writeable = False  # one type for the loops, as of constant memory
+    return Strings(starts, text)
+
+
+def first_positions(folder: TaskFolder, name: str, *, parts: list[str], tables: list, how: dict) -> dict:
+    """Task: find where each string of some partitions appears first, and write that for all their strings.
+
+    Also written are the strings, in the order in which they appear first, and these positions.  ``tables``
+    are the numbers of the partitions and the names of their files; threads take one partition each.
+    """
+    with ThreadPoolExecutor(min(how["together"], threads.count())) as pool:
+        found = list(pool.map(partial(_number_partition, folder, parts, how), tables))
+    return {"counts": [count for count, _ in found], "bytes": sum(size for _, size in found)}
+
+
+@compiled
+def replace_by_first(numbers, known, first, positions):
+    """Replace the positions of strings by those where they appear first; note these for new strings."""
+    following = np.uint64(known)
+    for item in range(np.uint64(len(numbers))):
+        number = np.uint64(numbers[item])
+        if number == following:
+            first[number] = positions[item]
+            following += ONE
+        positions[item] = first[number]
+    return 0
+
+
+def _number_partition(folder, parts, how, table):
+    """Write the first positions of the strings of one partition; return their number and bytes."""
+    partition, name = table
+    count = sum(folder.facts_of(part)["counts"][partition] for part in parts)
+    numbers, first = StringNumbers(count), Growing(index_type(how["positions"]))
+    if how["positions"] > tuning.CPU.ingest_strings:  # of all, for which the loops are loaded
+        numbers.enter_known()
+    with threads.limited(1), folder.opened(f"{name}.firsts") as file:
+        for strings, positions in strings_of_partition(folder, parts, partition, first.array.dtype):
+            found, known = np.empty(len(positions), np.uint32), numbers.count
+            numbers.add([strings], [found])
+            first.extend(numbers.count - known)
+            replace_by_first(found, known, first.array, positions)
+            file.write(positions.data)
+            _check_table(numbers, how["memory"])
+    if how["utf8"]:
+        numbers.check_utf8(0)
+    offsets, text = numbers.offsets.used_items().astype(np.int64), numbers.arena.used_items()
+    for what, array in zip(FILES, (first.used_items(), offsets, text), strict=True):
+        with folder.opened(f"{name}.{what}") as file:
+            file.write(array.data)
+    return numbers.count, len(text)
+
+
+def _check_table(numbers, memory):
+    """Raise OutOfMemoryError if a table has become larger than its partition was expected to be."""
+    needed = table_bytes(numbers.count, numbers.arena.used)
+    if needed > max(memory, LEAST_TABLE):
+        given = argument("memory", memory)
+        raise OutOfMemoryError(
+            f"{given} is too little for these strings, which are longer than the files' sizes suggest: a "
+            f"partition of them needs {needed:,} bytes; give at least {2 * needed:,}"
+        )
+
+
+def table_bytes(count: int, size: int) -> int:
+    """Bytes that a table of ``count`` strings, of ``size`` bytes in all, takes at most."""
+    return BYTES_OF_STRING * count + 2 * size
+
+
+@each
+def mark(index, positions, words):
+    """Mark a position."""
+    position = np.uint64(positions[index])
+    fetch_or(words, position >> WORD, ONE << (position & BIT))
+
+
+def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: dict) -> dict:
+    """Task: mark all positions at which a string appears first."""
+    kind = index_type(how["positions"])
+    words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
+    for table in tables:
+        positions: Any = np.fromfile(folder.file(f"{table}.first"), kind)
+        mark(len(positions), positions, words)
+    before: Any = np.zeros(len(words) + 1, kind)
+    np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
+    folder.write_array(f"{name}.words.npy", words)
+    folder.write_array(f"{name}.before.npy", before)
+    return {"count": int(before[-1])}
+
+
+def _marks(folder, name):
+    return Marks(*(np.load(folder.file(f"{name}.{what}.npy")) for what in Marks._fields))
+
+
+@each
+def place_numbers(index, positions, firsts, marks, ends):
+    """Write the number of a string to its position."""
+    ends[positions[index]] = marks_below(np.uint64(firsts[index]), marks)
+
+
+def numbered_pairs(
+    folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any
+) -> Iterator[tuple]:
+    """Yield the pairs of numbers of a part, block by block: the larger ones and the smaller ones.
+
+    ``numbers`` are the tasks of all partitions, and the one that has marked positions.
+    """
+    tables, marks = numbers
+    starts = folder.mapped(f"{parts[part]}.starts.npy")[:, : len(tables) + 1]
+    counts = np.diff(starts, axis=1)
+    earlier = [folder.facts_of(one)["counts"] for one in parts[:part]]
+    begins = np.cumsum([np.sum([0 * counts.sum(axis=0), *earlier], axis=0), *counts], axis=0)
+    blocks = np.cumsum([0, *starts[:, -1]])
+    bits, firsts = _marks(folder, marks), [folder.file(f"{one}.firsts") for one in tables]
+
+    def ends_of(block):
+        size = bits.before.itemsize  # of positions, too
+        own = zip(firsts, counts[block].tolist(), (begins[block] * size).tolist())
+        found = [np.fromfile(path, bits.before.dtype, count, offset=at) for path, count, at in own]
+        path, at = folder.file(files_of(parts[part])[1]), 4 * int(blocks[block])
+        positions = np.fromfile(path, np.uint32, starts[block, -1], offset=at)
+        ends = np.empty(len(positions), kind)
+        with threads.limited(1):
+            place_numbers(len(positions), positions, np.concatenate(found), bits, ends)
+        return np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2])
+
+    return in_order(ends_of, range(len(starts)), threads.count(), "edgewise-pairs")
+
+
+@each
+def order_rows(index, positions, marks, start, rows):
+    """Note in which row of some columns the string of a number is."""
+    rows[marks_below(np.uint64(positions[index]), marks) - start] = index
+
+
+class PartitionedStrings:
+    """The distinct strings numbered ``first .. first + count - 1`` of all partitions, by blocks.
+
+    ``numbers`` are the tasks of all partitions, and the one that has marked positions; ``kind`` is the type
+    of the strings, which stay in their files.
+    """
+
+    def __init__(self, folder: TaskFolder, numbers: tuple, kind: Any, first: int, count: int):
+        tables, marks = numbers
+        self.marks, self.kind = _marks(folder, marks), kind
+        self.starts = np.append(np.arange(first, first + max(count, 1), TABLE_ROWS), first + count)
+        self.files = [[folder.file(f"{table}.{what}") for what in FILES] for table in tables]
+        places, later = np.zeros(len(self.starts), self.marks.before.dtype), self.starts > 0
+        places[later] = MarkedIds(*self.marks).take(self.starts[later] - 1) + 1  # behind the numbers before
+        self.bounds = np.array([self._bounds(places, positions) for positions, _, _ in self.files])
+
+    def _bounds(self, places, file):
+        """Where the blocks begin and the last one ends in a partition."""
+        if not file.stat().st_size:
+            return np.zeros(len(places), np.int64)
+        return np.searchsorted(np.memmap(file, places.dtype, "r"), places)
+
+    def block(self, number: int) -> Any:
+        """The strings of a block, as an Arrow array; several threads may call this at once."""
+        import pyarrow as pa
+
+        start, stop = self.starts[number : number + 2].tolist()
+        ends = self.bounds[:, number : number + 2].tolist()
+        found = [self._slice(*files, *pair) for files, pair in zip(self.files, ends) if pair[1] > pair[0]]
+        if not found:
+            return pa.array([], self.kind)
+        lengths, texts, positions = zip(*found, strict=True)
+        strings = _strings(np.concatenate(lengths), np.concatenate(texts), np.int64)
+        buffers = [None, pa.py_buffer(strings.starts), pa.py_buffer(strings.text)]
+        wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(self.kind, self.kind)
+        column = pa.Array.from_buffers(wide, stop - start, buffers)
+        rows = np.empty(stop - start, np.int64)
+        with threads.limited(1):
+            order_rows(len(rows), np.concatenate(positions), self.marks, start, rows)
+            return take(column, rows).cast(self.kind)
+
+    def _slice(self, positions, offsets, text, begin, end):
+        """Lengths, text and positions of some strings of a partition."""
+        kind = self.marks.before.dtype
+        places = np.fromfile(offsets, np.int64, end - begin + 1, offset=8 * begin)
+        letters = np.fromfile(text, np.uint8, int(places[-1] - places[0]), offset=int(places[0]))
+        firsts = np.fromfile(positions, kind, end - begin, offset=kind.itemsize * begin)
+        return np.diff(places), letters, firsts
