@@ -1,0 +1,108 @@
+"""The limit of memory: who says so, what is free of it, and what a call that does not fit is told."""
+
+import pytest
+
+import edgewise as ew
+from edgewise import memory
+from edgewise.command import run
+from edgewise.device import arrays
+from edgewise.errors import OptionError, OutOfMemoryError
+
+pytestmark = pytest.mark.interpreter
+GB = 10**9
+
+
+def groups(root, text, files):
+    """A tree of system files with a process in some control groups; its limits."""
+    for path, content in {"proc/self/cgroup": text, **files}.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    return memory.container_limits(root)
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "limits"),
+    [
+        (
+            "0::/a/b\n",
+            {
+                "sys/fs/cgroup/a/b/memory.max": "4000\n",
+                "sys/fs/cgroup/a/b/memory.current": "1500\n",
+                "sys/fs/cgroup/a/b/memory.stat": "anon 900\ninactive_file 300\nactive_file 200\n",
+                "sys/fs/cgroup/a/memory.max": "3000\n",
+                "sys/fs/cgroup/a/memory.current": "2500\n",
+            },
+            [(4000, 1000), (3000, 2500)],
+        ),
+        ("0::/\n", {"sys/fs/cgroup/memory.max": "max\n", "sys/fs/cgroup/memory.current": "1\n"}, []),
+        (
+            "4:memory:/docker/1\n0::/\n",
+            {
+                "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes": "5000",
+                "sys/fs/cgroup/memory/docker/1/memory.usage_in_bytes": "2000",
+                "sys/fs/cgroup/memory/docker/1/memory.stat": "cache 5\ntotal_inactive_file 1500\nnonsense",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": "2000\n",
+            },
+            [(5000, 500)],
+        ),
+        ("0::/of/the/host\n", {"sys/fs/cgroup/memory.max": "7", "sys/fs/cgroup/memory.current": "x"}, []),
+        ("", {}, []),
+    ],
+)
+def test_limits_of_containers(tmp_path, text, files, limits):
+    assert groups(tmp_path, text, files) == limits
+
+
+def test_the_least_limit_is_in_force(monkeypatch):
+    monkeypatch.setattr(memory, "container_limits", lambda: [(8 * GB, 6 * GB), (3 * GB, 3 * GB - 5000)])
+    assert memory.limit() == (3 * GB, 5000, "the limit of the container")
+    assert arrays.free_memory("cpu") == 5000
+    with memory.limited(1000):
+        assert memory.limit() == (1000, 0, memory.argument("memory"))
+        with memory.limited(None):
+            assert memory.given() == 1000
+    assert memory.given() is None
+
+
+def test_a_limit_of_the_command():
+    memory.use("2 GB")
+    try:
+        held = memory.held()
+        most, free, source = memory.limit()
+        assert (most, source) == (2 * GB, "--memory")
+        assert 0 < free <= 2 * GB - held + (50 << 20)
+        with memory.limited("1 TB"):
+            assert memory.given() == 1000 * GB
+    finally:
+        memory.use(None)
+
+
+def test_a_call_that_does_not_fit_is_refused():
+    with memory.limited(2 * GB):
+        memory.check(GB, "this", "give more")
+        with pytest.raises(OutOfMemoryError, match=r"this needs 5\.\d GB in all, and memory= is 2 GB; give"):
+            memory.check(5 * GB, "this", "give more")
+    memory.check(1 << 20, "this", "give more")
+
+
+@pytest.mark.parametrize(
+    "given", ["much", "4 XB", "", "0", 0, -1, True, None, "1e3", float("inf"), float("nan")]
+)
+def test_what_is_no_size(given):
+    with pytest.raises(OptionError, match="must be a number of bytes, or such as '4GB'"):
+        memory.bytes_of(given)
+
+
+def test_every_call_has_a_limit():
+    graph = ew.Graph.from_edges([0, 1], [1, 2])
+    assert ew.connected_components(graph, memory="1 TB").count == 1
+    with pytest.raises(OptionError, match="memory='x' must be a number of bytes"):
+        ew.bfs(graph, 0, memory="x")
+
+
+def test_info_says_what_the_limit_is(capsys, monkeypatch):
+    monkeypatch.setattr(memory, "container_limits", lambda: [(3_000_000, 1_000_000)])
+    assert run(["info"]) == 0
+    assert "memory limit        3 MB, 2 MB free (the limit of the container)\n" in capsys.readouterr().out
