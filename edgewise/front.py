@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from importlib import import_module
 from time import perf_counter
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
@@ -26,6 +27,8 @@ R = TypeVar("R")
 
 #: Called with the work that is done, and all of it (``None`` if that is not known).
 Progress = Callable[[float, float | None], Any]
+#: Vertices of a graph from which a call is asked what it needs though no limit is given.
+MANY = 1 << 20
 #: Seconds between two states of a bar.
 PAUSE = 0.1
 #: Width of a bar in characters.
@@ -101,9 +104,13 @@ def front(function: Callable[P, R], choose_weights: Callable[..., Any] | None = 
         if choose_weights is not None and "weight" in kwargs:
             args, kwargs = choose_weights(*args, **kwargs)
         if not kwargs.keys() & _NAMES:
+            if getattr(args[0] if args else None, "n_vertices", 0) >= MANY:
+                _check_memory(function, args, kwargs)
             return function(*args, **kwargs)
         n_threads, most, progress = (kwargs.pop(name, None) for name in ("threads", "memory", "progress"))
         with _limited(n_threads), memory.limited(most), _reporting(progress, function.__name__):
+            if most is not None:
+                _check_memory(function, args, kwargs)
             return function(*args, **kwargs)
 
     tail = [others] if others is not None and kind is None else []
@@ -167,6 +174,11 @@ def _kind_of(function, others):
     name = str(others.annotation).removeprefix("Unpack[").removesuffix("]")
     kind = inspect.unwrap(function).__globals__.get(name)
     return kind if hasattr(kind, "__optional_keys__") else None
+
+
+def _check_memory(function, args, kwargs):
+    """Raise OutOfMemoryError if it is known that a call for a graph needs more than the limit allows."""
+    import_module("edgewise.needs").check_call(function.__name__, args, kwargs)
 
 
 @contextmanager

@@ -34,6 +34,8 @@ UNCHECKED_BYTES = 1 << 26
 UNITS = {"": 1, "B": 1} | {f"{unit}B": 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
+#: Sources of limits that the user has given.
+OPTION, ARGUMENT = "--memory", argument("memory")
 #: A limit of version 1 of the control groups that is none.
 NONE_1 = 1 << 60
 
@@ -49,15 +51,25 @@ class Limit(NamedTuple):
     ----------
     bytes : int
         In all.
-    free : int
-        What it may still take.
+    held : int
+        What it holds already, or with the other processes of its container.
     source : str
         In words what has decided it.
     """
 
     bytes: int
-    free: int
+    held: int
     source: str
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user has given it, and may give another one."""
+        return self.source in (OPTION, ARGUMENT)
+
+    @property
+    def free(self) -> int:
+        """Bytes that may still be taken."""
+        return max(0, self.bytes - self.held)
 
 
 def limit() -> Limit:
@@ -94,7 +106,7 @@ def limited(memory: Any) -> Iterator[None]:
         _for_call.reset(token)
 
 
-def check(needed: int, what: str, remedy: str) -> None:
+def check(needed: int, what: str, remedy: str = "") -> None:
     """Raise :class:`OutOfMemoryError` unless so many further bytes are allowed.
 
     Parameters
@@ -104,7 +116,7 @@ def check(needed: int, what: str, remedy: str) -> None:
     what : str
         What needs them.
     remedy : str
-        What to do about it.
+        What may be done beside giving more; empty if there is nothing.
     """
     if needed <= UNCHECKED_BYTES and given() is None:
         return
@@ -118,11 +130,13 @@ def refusal(needed: int, most: Limit, what: str, remedy: str) -> str:
 
     Examples
     --------
-    >>> refusal(10**9, Limit(4 * 10**9, 5 * 10**8, "--memory"), "a forest", "give more")
-    'a forest needs 4.5 GB in all, and --memory is 4 GB; give more'
+    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, OPTION), "a forest", "stream it")
+    'a forest needs 4.5 GB in all, and --memory is 4 GB; give 4.7 GB, or stream it'
     """
-    need, allowed = in_words(most.bytes - most.free + needed), in_words(most.bytes)
-    return f"{what} needs {need} in all, and {most.source} is {allowed}; {remedy}"
+    need, allowed = most.held + needed, in_words(most.bytes)
+    more = f"give {in_words(1.05 * need)}" if most.is_given else "use a machine with more"
+    remedy = ", or ".join(filter(None, [more, remedy]))
+    return f"{what} needs {in_words(need)} in all, and {most.source} is {allowed}; {remedy}"
 
 
 def held() -> int:
@@ -138,18 +152,14 @@ def _limits() -> Iterator[Limit]:
 
     process, machine = psutil.Process(), psutil.virtual_memory()
     now = process.memory_info()
-    if (most := given()) is not None:
-        yield _of(most, now.rss, "--memory" if _for_call.get() is None else argument("memory"))
+    if (own := given()) is not None:
+        yield Limit(own, now.rss, OPTION if _for_call.get() is None else ARGUMENT)
     for most, used in container_limits():
-        yield _of(most, used, "the limit of the container")
-    most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
-    if most >= 0:
-        yield _of(most, now.vms, "the limit of ulimit -v")
-    yield _of(machine.available + now.rss, now.rss, "the memory that is available")
-
-
-def _of(most, used, source):
-    return Limit(most, max(0, most - used), source)
+        yield Limit(most, used, "the limit of the container")
+    addresses = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
+    if addresses >= 0:
+        yield Limit(addresses, now.vms, "the limit of ulimit -v")
+    yield Limit(machine.available + now.rss, now.rss, "what this machine has")
 
 
 def container_limits(root: str | Path = "/") -> list[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """The limit of memory: who says so, what is free of it, and what a call that does not fit is told."""
 
+import numpy as np
 import pytest
 
 import edgewise as ew
@@ -7,6 +8,7 @@ from edgewise import memory
 from edgewise.command import run
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError
+from edgewise.needs import PROBLEMS
 
 pytestmark = pytest.mark.interpreter
 GB = 10**9
@@ -57,10 +59,10 @@ def test_limits_of_containers(tmp_path, text, files, limits):
 
 def test_the_least_limit_is_in_force(monkeypatch):
     monkeypatch.setattr(memory, "container_limits", lambda: [(8 * GB, 6 * GB), (3 * GB, 3 * GB - 5000)])
-    assert memory.limit() == (3 * GB, 5000, "the limit of the container")
+    assert memory.limit() == (3 * GB, 3 * GB - 5000, "the limit of the container")
     assert arrays.free_memory("cpu") == 5000
     with memory.limited(1000):
-        assert memory.limit() == (1000, 0, memory.argument("memory"))
+        assert memory.limit().free == 0 and memory.limit().is_given
         with memory.limited(None):
             assert memory.given() == 1000
     assert memory.given() is None
@@ -70,9 +72,9 @@ def test_a_limit_of_the_command():
     memory.use("2 GB")
     try:
         held = memory.held()
-        most, free, source = memory.limit()
-        assert (most, source) == (2 * GB, "--memory")
-        assert 0 < free <= 2 * GB - held + (50 << 20)
+        most = memory.limit()
+        assert (most.bytes, most.source) == (2 * GB, "--memory")
+        assert 0 < most.free <= 2 * GB - held + (50 << 20)
         with memory.limited("1 TB"):
             assert memory.given() == 1000 * GB
     finally:
@@ -81,10 +83,10 @@ def test_a_limit_of_the_command():
 
 def test_a_call_that_does_not_fit_is_refused():
     with memory.limited(2 * GB):
-        memory.check(GB, "this", "give more")
-        with pytest.raises(OutOfMemoryError, match=r"this needs 5\.\d GB in all, and memory= is 2 GB; give"):
-            memory.check(5 * GB, "this", "give more")
-    memory.check(1 << 20, "this", "give more")
+        memory.check(GB, "this")
+        with pytest.raises(OutOfMemoryError, match=r"this needs 5\.\d GB in all, and memory= is 2 GB; gi"):
+            memory.check(5 * GB, "this")
+    memory.check(1 << 20, "this")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,68 @@ def test_every_call_has_a_limit():
         ew.bfs(graph, 0, memory="x")
 
 
+OF_GRID = r"\(\) of 1,600 vertices needs .* in all, and memory= is 1 KB; give "
+CALLS = {
+    "components": ew.connected_components,
+    "forest": ew.minimum_spanning_forest,
+    "cores": ew.core_numbers,
+    "bfs": lambda graph, **given: ew.bfs(graph, 0, **given),
+    "sssp": lambda graph, **given: ew.shortest_paths(graph, 0, **given),
+    "apsp": lambda graph, **given: ew.all_pairs_shortest_paths(graph, sources=[0, 1], **given),
+    "cycles": lambda graph, **given: ew.cycle_counts(graph, 3, **given),
+    "partition": lambda graph, **given: ew.partition(graph, 2, **given),
+    "strong": lambda graph, **given: ew.strongly_connected_components(directed(graph), **given),
+}
+
+
+def directed(graph):
+    """The same edges with directions."""
+    return ew.Graph.from_edges(graph.sources, graph.targets, n_vertices=graph.n_vertices, directed=True)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_every_problem_has_an_estimate_and_is_refused_before_it_begins(problem):
+    graph = ew.generate.grid(40, 40)
+    graph = graph.with_weights(np.arange(graph.n_edges, dtype=np.int32))
+    own = directed(graph) if problem == "strong" else graph
+    options = {"length": 3} if problem == "cycles" else {}
+    needed = own.estimate(problem, **options)
+    assert needed.bytes >= 4 * graph.n_vertices and needed.disk_bytes == 0
+    assert needed.method == needed.steps[-1].name
+    assert needed.bytes == max(
+        sum(step.kept for step in needed.steps[:number]) + step.bytes
+        for number, step in enumerate(needed.steps)
+    )
+    with pytest.raises(OutOfMemoryError, match=OF_GRID):
+        CALLS[problem](graph, memory="1 KB")
+    assert not graph.has_rows
+    CALLS[problem](graph, memory="1 TB")
+
+
+def test_estimates_depend_on_what_is_there():
+    graph = ew.generate.grid(100, 100)
+    before = graph.estimate("bfs")
+    assert [step.name for step in before.steps] == ["rows", before.method]
+    ew.bfs(graph, 0)
+    after = graph.estimate("bfs")
+    assert len(after.steps) == 1 and after.bytes < before.bytes
+    assert graph.estimate("components", method="rem").bytes == 40_000
+    weighted = graph.with_weights(graph.sources.astype(float))
+    assert weighted.estimate("components", thresholds=[1, 2]).bytes == 80_000 + graph.n_edges
+
+
+def test_what_has_no_estimate():
+    graph = ew.generate.grid(10, 10)
+    with pytest.raises(OptionError, match="problem='colour' is unknown"):
+        graph.estimate("colour")
+    with pytest.raises(OptionError, match=r"what method contraction-hierarchy needs is not known; name"):
+        graph.estimate("bfs", method="contraction-hierarchy")
+
+
 def test_info_says_what_the_limit_is(capsys, monkeypatch):
     monkeypatch.setattr(memory, "container_limits", lambda: [(3_000_000, 1_000_000)])
     assert run(["info"]) == 0
-    assert "memory limit        3 MB, 2 MB free (the limit of the container)\n" in capsys.readouterr().out
+    assert (
+        "memory limit        3 MB (the limit of the container), of which 1 MB are held\n"
+        in capsys.readouterr().out
+    )

@@ -161,8 +161,8 @@ def _machine_in_words(facts):
 
 
 def _memory_in_words(limit):
-    most, free = (memory.in_words(limit[name]) for name in ("bytes", "free"))
-    return f"{most}, {free} free ({limit['source']})"
+    most, held = (memory.in_words(limit[name]) for name in ("bytes", "held"))
+    return f"{most} ({limit['source']}), of which {held} are held"
 
 
 def _name_of_limit(one):

@@ -127,6 +127,11 @@ def _take(vertex, counts, rank, taken):
     taken[vertex] = counts[rank[vertex]]
 
 
+def bytes_of_ranks(size) -> float:
+    """Bytes at the peak of ranking a graph and counting, for a :class:`~edgewise.needs.Size`; measured."""
+    return 30 * size.entries + 10 * size.vertices
+
+
 def by_vertex(counts, ranked: Ranked):
     """Counts by vertex of the graph, from those by rank, on their device."""
     taken = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
