@@ -104,13 +104,11 @@ def front(function: Callable[P, R], choose_weights: Callable[..., Any] | None = 
         if choose_weights is not None and "weight" in kwargs:
             args, kwargs = choose_weights(*args, **kwargs)
         if not kwargs.keys() & _NAMES:
-            if getattr(args[0] if args else None, "n_vertices", 0) >= MANY:
-                _check_memory(function, args, kwargs)
+            _check_memory(function, args, kwargs)
             return function(*args, **kwargs)
         n_threads, most, progress = (kwargs.pop(name, None) for name in ("threads", "memory", "progress"))
         with _limited(n_threads), memory.limited(most), _reporting(progress, function.__name__):
-            if most is not None:
-                _check_memory(function, args, kwargs)
+            _check_memory(function, args, kwargs)
             return function(*args, **kwargs)
 
     tail = [others] if others is not None and kind is None else []
@@ -177,8 +175,12 @@ def _kind_of(function, others):
 
 
 def _check_memory(function, args, kwargs):
-    """Raise OutOfMemoryError if it is known that a call for a graph needs more than the limit allows."""
-    import_module("edgewise.needs").check_call(function.__name__, args, kwargs)
+    """Raise OutOfMemoryError if it is known that a call for a graph needs more than the limit allows.
+
+    Calls for small graphs are asked only if a limit was given.
+    """
+    if memory.given() or getattr(args[0] if args else None, "n_vertices", 0) >= MANY:
+        import_module("edgewise.needs").check_call(function.__name__, args, kwargs)
 
 
 @contextmanager

@@ -34,14 +34,15 @@ UNCHECKED_BYTES = 1 << 26
 UNITS = {"": 1, "B": 1} | {f"{unit}B": 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
-#: Sources of limits that the user has given.
-OPTION, ARGUMENT = "--memory", argument("memory")
+#: Source of a limit that the user has given.
+GIVEN = argument("memory")
 #: A limit of version 1 of the control groups that is none.
 NONE_1 = 1 << 60
 
-#: Bytes that were given: for the command, and for a call.
-_for_command: int | None = None
-_for_call: ContextVar[int | None] = ContextVar("memory", default=None)
+#: Bytes that were given for the call, or for the command.
+_given: ContextVar[int | None] = ContextVar("memory", default=None)
+#: Returns the bytes that ``memory=`` or ``--memory`` allows, or ``None``.
+given = _given.get
 
 
 class Limit(NamedTuple):
@@ -64,7 +65,11 @@ class Limit(NamedTuple):
     @property
     def is_given(self) -> bool:
         """Whether the user has given it, and may give another one."""
-        return self.source in (OPTION, ARGUMENT)
+        return self.source == GIVEN
+
+    def more(self, need: float) -> str:
+        """What to do to have so many bytes in all."""
+        return f"give {in_words(1.05 * need)}" if self.is_given else "use a machine with more"
 
     @property
     def free(self) -> int:
@@ -82,28 +87,17 @@ def free() -> int:
     return limit().free
 
 
-def given() -> int | None:
-    """Bytes that ``memory=`` or ``--memory`` allows, or ``None``."""
-    return _for_call.get() or _for_command
-
-
-def use(memory: Any) -> None:
-    """Limit this process from now on; ``None`` for no limit but those of the system."""
-    global _for_command
-    _for_command = None if memory is None else bytes_of(memory)
-
-
 @contextmanager
 def limited(memory: Any) -> Iterator[None]:
-    """Context of a call with a limit; ``None`` changes nothing."""
+    """Context of a call, or of a command, with a limit; ``None`` changes nothing."""
     if memory is None:
         yield
         return
-    token = _for_call.set(bytes_of(memory))
+    token = _given.set(bytes_of(memory))
     try:
         yield
     finally:
-        _for_call.reset(token)
+        _given.reset(token)
 
 
 def check(needed: int, what: str, remedy: str = "") -> None:
@@ -130,12 +124,11 @@ def refusal(needed: int, most: Limit, what: str, remedy: str) -> str:
 
     Examples
     --------
-    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, OPTION), "a forest", "stream it")
-    'a forest needs 4.5 GB in all, and --memory is 4 GB; give 4.7 GB, or stream it'
+    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "stream it")
+    'a forest needs 4.5 GB in all, and the limit is 4 GB; use a machine with more, or stream it'
     """
     need, allowed = most.held + needed, in_words(most.bytes)
-    more = f"give {in_words(1.05 * need)}" if most.is_given else "use a machine with more"
-    remedy = ", or ".join(filter(None, [more, remedy]))
+    remedy = ", or ".join(filter(None, [most.more(need), remedy]))
     return f"{what} needs {in_words(need)} in all, and {most.source} is {allowed}; {remedy}"
 
 
@@ -153,7 +146,7 @@ def _limits() -> Iterator[Limit]:
     process, machine = psutil.Process(), psutil.virtual_memory()
     now = process.memory_info()
     if (own := given()) is not None:
-        yield Limit(own, now.rss, OPTION if _for_call.get() is None else ARGUMENT)
+        yield Limit(own, now.rss, GIVEN)
     for most, used in container_limits():
         yield Limit(most, used, "the limit of the container")
     addresses = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1

@@ -31,7 +31,6 @@ Dendrogram = options.option(Path, "Picture of the hierarchy of single linkage to
     "edgewise forest pairs.parquet --weight score --maximum -o strongest.parquet",
     "edgewise forest pairs.csv --weight score --maximum --between ann anna",
     "edgewise forest shards/ --stream --weight score --maximum -o best.parquet",
-    leave_out=("memory",),
     output="Table of edges to write (Parquet, CSV, Arrow, JSON Lines); - is standard output. Otherwise a "
     "terminal shows its head, and a pipe gets it whole.",
     plot="weights of the forest",

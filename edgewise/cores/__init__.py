@@ -99,7 +99,7 @@ def core_numbers(
     return CoreNumbers(graph, name, perf_counter() - start, cores, devices=worker_names(device))
 
 
-def needs(graph, *, method="auto") -> Needs:
+def needs(graph, *, method="auto", **options) -> Needs:
     """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
     check_method(method, METHODS, {})

@@ -123,7 +123,7 @@ def strongly_connected_components(
     return StrongComponents(graph, name, perf_counter() - start, labels, devices=worker_names(device))
 
 
-def needs(graph, *, method="auto") -> Needs:
+def needs(graph, *, method="auto", **options) -> Needs:
     """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
     check_method(method, METHODS, {})
