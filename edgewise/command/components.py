@@ -60,7 +60,7 @@ def components(
     job = Job(inputs, of_table, run, shown=not asked)
     job.name = in_messages(pairs)
     allowed = _ways(source, job, (wanted, scores, view, reading), str(method))
-    plan = streaming.planned(source, pairs, reading, allowed, scores.wanted)
+    plan = streaming.planned(source, pairs, reading, allowed, partial(_ways_of, scores.wanted))
     source = plan.source
     _check_outputs(job.output, goals.plot, plan, wanted, inputs, run.json)
     if run.devices is None and merge != "auto":
@@ -120,6 +120,13 @@ def _ways(source, job, asked, method):
         ways.ON_DISK: streams and on_one and all_rows and to_folder,
     }
     return tuple(name for name, one in found.items() if one)
+
+
+def _ways_of(weighted, known):
+    """What each way needs."""
+    from edgewise.streams import ways
+
+    return ways.ways_of(known, weighted)
 
 
 def _check_outputs(table, plot, plan, wanted, inputs, json):

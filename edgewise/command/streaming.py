@@ -77,8 +77,10 @@ class Planned(NamedTuple):
         return "" if self.way is None else f", {self.way.name} with about {memory.in_words(self.way.bytes)}"
 
 
-def planned(source, inputs, reading, allowed, weighted=False) -> Planned:
-    """The first of the ``allowed`` ways from tables to clusters that fits the limit of memory.
+def planned(source, inputs, reading, allowed, ways_of) -> Planned:
+    """The first of the ``allowed`` ways from tables to the result that fits the limit of memory.
+
+    ``ways_of`` makes them of what is known of the tables.
 
     Without ``--memory`` the question is asked only for files that may be too large.
     """
@@ -92,7 +94,7 @@ def planned(source, inputs, reading, allowed, weighted=False) -> Planned:
     from edgewise.streams import ways
 
     try:
-        found = ways.ways_of(pairs_in(inputs, reading, source.vertices), weighted)
+        found = ways_of(pairs_in(inputs, reading, source.vertices))
     except EdgewiseError:
         return Planned(source)  # no tables, which are read as a graph, or an error that reading reports
     if not any(way.name in allowed for way in found):  # the stream says why not

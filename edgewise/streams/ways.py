@@ -29,9 +29,11 @@ WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
 IN_MEMORY, STREAMED, ON_DISK = "in memory", "streamed", "on disk"
 ALL = (IN_MEMORY, STREAMED, ON_DISK)
 #: Bytes for each pair in memory, beside those of strings; and for each id.
-OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 28, 8, 25, 85
+OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 36
 #: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.
-OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 14, 60, 80
+OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 55
+#: Bytes of a forest: for each edge and id in memory, and for each id of a stream that collects few edges.
+OF_EDGE, OF_STREAMED_TREE = 45, 180
 #: Bytes of a score, which is read and then copied.
 WEIGHT = 8
 #: Bytes of a row group that is decoded, for each of a row.
@@ -165,22 +167,36 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
     """The ways for some pairs, from the fastest one on; ``weighted`` if scores are kept in memory."""
     strings = pairs.ids == "strings"
     text = pairs.length if strings else 0.0
-    of_row = (OF_STRING_PAIR + 2 * text if strings else OF_PAIR) + 2 * WEIGHT * weighted
+    of_row = (OF_STRING_PAIR if strings else OF_PAIR) + WEIGHT * weighted
     of_id = text + (OF_STRING if strings else OF_ID)
-    groups = threads.count() + (0 if pairs.ids == "dense" else WAITING)  # numbers are joined at once
-    decoded = min(pairs.rows, groups * GROUP) * (DECODED + 2 * text)
-    whole = pairs.rows * of_row + pairs.distinct * of_id
+    read, joined = (_decoded(pairs, groups, text) for groups in (WAITING, 1))
+    whole = read + pairs.rows * of_row + pairs.distinct * of_id
     kept = {
         "dense": OF_NUMBER * pairs.end,
         "sparse": OF_INTEGER * pairs.distinct,
         "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
     }
     least = WITHOUT_KERNELS if pairs.rows < FEW else BASE
+    decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
     ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(BASE + decoded + kept[pairs.ids]), 0)]
     if pairs.ids == "dense":
         disk = PAIR_ON_DISK * pairs.rows + ID_ON_DISK * pairs.end
         ways.append(Way(ON_DISK, int(BASE + decoded + LEAST_RANGE), disk))
     return ways
+
+
+def _decoded(pairs, waiting, text):
+    """Bytes of row groups that are decoded, and of those that wait, with so much text for each id."""
+    return min(pairs.rows, (threads.count() + waiting) * GROUP) * (DECODED + 2 * text)
+
+
+def ways_of_forest(pairs: Pairs) -> list[Way]:
+    """The ways to a spanning forest, of which none is on disk."""
+    text = pairs.length if pairs.ids == "strings" else 0.0
+    whole = pairs.rows * OF_EDGE + pairs.distinct * (OF_STRING + text)
+    decoded = _decoded(pairs, WAITING, text + WEIGHT / 2)
+    kept = pairs.distinct * (OF_STREAMED_TREE + text)
+    return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
 
 
 def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:

@@ -94,6 +94,21 @@ def test_the_table_is_the_same_by_each_way(pairs, kind, tmp_path, capsys, monkey
         assert pa.concat_tables(tables).equals(expected)
 
 
+def test_forests_are_streamed_where_they_must(pairs, tmp_path, capsys, monkeypatch):
+    tables = []
+    for number, name in enumerate((IN_MEMORY, STREAMED)):
+        monkeypatch.setattr(ways, "ways_of_forest", lambda known, name=name: [Way(name, 1, 0)])
+        out = tmp_path / f"{number}.parquet"
+        words = ["forest", pairs["numbers"], "--weight", "score", "--maximum", "--memory", "1TB"]
+        assert run([*words, "-o", str(out), "--json", "--device", "cpu"]) == 0
+        assert json.loads(capsys.readouterr().out)["way"] == name
+        tables.append(parquet.read_table(out))
+    assert tables[0].equals(tables[1])
+    monkeypatch.undo()
+    assert run(["forest", pairs["numbers"], "--weight", "score", "--maximum", "--memory", "1 MB"]) == 2
+    assert "the job needs " in capsys.readouterr().err
+
+
 def test_commands_are_refused_before_they_begin(pairs, tmp_path, capsys):
     out = tmp_path / "out.csv"
     for words in (["components", pairs["numbers"]], ["components", pairs["strings"], "--verify"]):
