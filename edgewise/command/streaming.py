@@ -17,8 +17,8 @@ from edgewise.streams.graph import StreamedGraph
 
 #: Bytes that Python, the packages and blocks of rows take beside the ids of a task; of little memory, half.
 BESIDE = 1 << 29
-#: Bytes of memory for each byte of files, at most, in all but rare cases.
-SUSPECT = 10
+#: Bytes of files for which memory is not looked up, and those of memory for each of larger ones, at most.
+SMALL, SUSPECT = 1 << 24, 10
 
 
 class Source(NamedTuple):
@@ -89,7 +89,7 @@ def planned(source, inputs, reading, allowed, ways_of) -> Planned:
     if not all(map(is_local, inputs)):
         return Planned(source, _for_ids(memory.given()))
     size = sum(os.path.getsize(one) for one in _files(inputs))
-    if memory.given() is None and SUSPECT * size < memory.free():
+    if memory.given() is None and (size < SMALL or SUSPECT * size < memory.free()):
         return Planned(source)
     from edgewise.streams import ways
 

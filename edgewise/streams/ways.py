@@ -32,8 +32,8 @@ ALL = (IN_MEMORY, STREAMED, ON_DISK)
 OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 36
 #: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.
 OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 55
-#: Bytes of a forest: for each edge and id in memory, and for each id of a stream that collects few edges.
-OF_EDGE, OF_STREAMED_TREE = 45, 180
+#: Bytes of a forest: for each edge in memory; and of a stream, for each number of a vertex.
+OF_EDGE, OF_STREAMED_TREE = 45, 460
 #: Bytes of a score, which is read and then copied.
 WEIGHT = 8
 #: Bytes of a row group that is decoded, for each of a row.
@@ -195,7 +195,7 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
     text = pairs.length if pairs.ids == "strings" else 0.0
     whole = pairs.rows * OF_EDGE + pairs.distinct * (OF_STRING + text)
     decoded = _decoded(pairs, WAITING, text + WEIGHT / 2)
-    kept = pairs.distinct * (OF_STREAMED_TREE + text)
+    kept = max(pairs.end, pairs.distinct) * (OF_STREAMED_TREE + text)
     return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
 
 
