@@ -1,6 +1,6 @@
-"""What every public function takes beside its own arguments: a number of threads, and a display of progress.
+"""What every public function takes beside its own arguments: threads, memory, and a display of progress.
 
-The decorator :func:`front` adds both to the signature and to the documentation of a function, and acts on
+The decorator :func:`front` adds them to the signature and to the documentation of a function, and acts on
 them, so that no function repeats them.  For type checkers a function declares them as
 ``**options: Unpack[CallOptions]``, or by a class that derives from :class:`CallOptions` and has the options
 of its methods, which the signature then shows too.  What is done inside reports to :func:`reporter`, through
@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from importlib import import_module
 from time import perf_counter
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
-from edgewise import notices
+from edgewise import memory, notices
 from edgewise.errors import OptionError, argument, check_names
 
 P = ParamSpec("P")
@@ -26,6 +27,8 @@ R = TypeVar("R")
 
 #: Called with the work that is done, and all of it (``None`` if that is not known).
 Progress = Callable[[float, float | None], Any]
+#: Vertices of a graph from which a call is asked what it needs though no limit is given.
+MANY = 1 << 20
 #: Seconds between two states of a bar.
 PAUSE = 0.1
 #: Width of a bar in characters.
@@ -38,16 +41,21 @@ class CallOptions(TypedDict, total=False):
     Attributes
     ----------
     threads : int or None
+    memory : number, str or None
     progress : bool, callable or None
     """
 
     threads: int | None
+    memory: float | str | None
     progress: bool | Progress | None
 
 
 DESCRIPTION = """\
 threads : int, optional
     Threads of the CPU for this call; by default those that Numba has, one per core.
+memory : number or str, optional
+    Bytes, or text such as ``"4 GB"``: what the process may hold in all.  A call of which
+    :meth:`Graph.estimate` says that it needs more raises OutOfMemoryError before it begins.
 progress : bool or callable, optional
     ``True`` shows a bar while the call runs, on a terminal or in a notebook.  A callable is called with the
     work that is done and with all of it, or once, with ``(1, 1)``, where the work has no parts to count."""
@@ -71,7 +79,7 @@ def front(function: Callable[P, R], choose_weights: Callable[..., Any] | None = 
     >>> double(3, threads=1)
     6
     >>> list(inspect.signature(double).parameters)
-    ['number', 'threads', 'progress']
+    ['number', 'threads', 'memory', 'progress']
     """
     own = inspect.signature(function)
     shown = list(own.parameters.values())
@@ -96,9 +104,11 @@ def front(function: Callable[P, R], choose_weights: Callable[..., Any] | None = 
         if choose_weights is not None and "weight" in kwargs:
             args, kwargs = choose_weights(*args, **kwargs)
         if not kwargs.keys() & _NAMES:
+            _check_memory(function, args, kwargs)
             return function(*args, **kwargs)
-        n_threads, progress = kwargs.pop("threads", None), kwargs.pop("progress", None)
-        with _limited(n_threads), _reporting(progress, function.__name__):
+        n_threads, most, progress = (kwargs.pop(name, None) for name in ("threads", "memory", "progress"))
+        with _limited(n_threads), memory.limited(most), _reporting(progress, function.__name__):
+            _check_memory(function, args, kwargs)
             return function(*args, **kwargs)
 
     tail = [others] if others is not None and kind is None else []
@@ -162,6 +172,15 @@ def _kind_of(function, others):
     name = str(others.annotation).removeprefix("Unpack[").removesuffix("]")
     kind = inspect.unwrap(function).__globals__.get(name)
     return kind if hasattr(kind, "__optional_keys__") else None
+
+
+def _check_memory(function, args, kwargs):
+    """Raise OutOfMemoryError if it is known that a call for a graph needs more than the limit allows.
+
+    Calls for small graphs are asked only if a limit was given.
+    """
+    if memory.given() or getattr(args[0] if args else None, "n_vertices", 0) >= MANY:
+        import_module("edgewise.needs").check_call(function.__name__, args, kwargs)
 
 
 @contextmanager

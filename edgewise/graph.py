@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from edgewise.ingest.frames import Kind
+    from edgewise.needs import Estimate
     from edgewise.workers.split import SplitGraph
 
 
@@ -588,6 +589,42 @@ class Graph(Conversions, Representation):
         graph.made_of = made_of or graph.made_of
         take_origin(graph, self)
         return graph
+
+    def estimate(self, problem: str, **options: Any) -> Estimate:
+        """Tell what a call for this graph on the CPU needs, before it is made; nothing is computed.
+
+        Parameters
+        ----------
+        problem : str
+            ``"components"`` (also with ``thresholds=``), ``"forest"``, ``"strong"``, ``"cores"``,
+            ``"cycles"`` (with ``length=``), ``"partition"``, ``"bfs"``, ``"sssp"`` or ``"apsp"``.
+        **options
+            Those of the public function of the problem.
+
+        Returns
+        -------
+        Estimate
+            ``bytes`` that the process takes at the peak beside what it holds before, the ``method``, and the
+            ``steps``: forms that are derived and then kept with the graph, and the method.  What depends on
+            the structure of the graph, as for partitions and cycles, is at most that.
+
+        Raises
+        ------
+        OptionError
+            An unknown problem or method, or a method of which it is not known what it needs.
+        GraphError
+            The problem is not one of such a graph.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.generate.grid(1000, 1000)
+        >>> graph.estimate("components").bytes
+        4000000
+        """
+        from importlib import import_module
+
+        return import_module("edgewise.needs").estimate(self, problem, options)
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:
         """Distribute the edges over several devices.

@@ -16,6 +16,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument, closest, one_of
 from edgewise.graph import Graph
+from edgewise.needs import Term
 
 #: Whole numbers given as options are smaller than this.
 MAX_WHOLE = 2**31
@@ -114,6 +115,9 @@ class Method:
     baseline : bool
         Whether it is kept for comparison only: the method of a publication that other methods beat
         everywhere.
+    memory : callable or None
+        ``memory(size)`` is the bytes that it takes at its peak beside what it reads, the result included,
+        by the :class:`~edgewise.needs.Size` of the graph; ``None`` where that is not known.
     """
 
     run: Callable[..., Any]
@@ -122,6 +126,7 @@ class Method:
     devices: tuple[str, ...] = field(default=("cpu", "cuda"), kw_only=True)
     options: Mapping[str, Option] = field(default_factory=dict, kw_only=True)
     baseline: bool = field(default=False, kw_only=True)
+    memory: Term | None = field(default=None, kw_only=True)
 
 
 def check_graph(graph: Any, kinds: type | tuple[type, ...] = Graph) -> None:

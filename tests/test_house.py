@@ -415,6 +415,7 @@ def test_everything_after_the_data_is_keyword_only():
         "clusters",
         "parts",
         "pairs",
+        "problem",
         "name",
         "count",
         "entry",

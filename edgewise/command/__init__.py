@@ -49,6 +49,7 @@ PAGES = {
     "generate": "Generate a graph of a known family and write it.",
     "bench": "Run published experiments on this machine.",
     "convert": "Read a graph in one format and write it in another.",
+    "plan": "Show how much memory a job needs, before it begins.",
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
     "tune": "Measure the limits that choose a method on this machine.",
@@ -57,7 +58,7 @@ PAGES = {
 HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
 #: says otherwise.
-ON_CPU = (None, "clusters", "partition-eval", "generate", "bench", "convert", "info")
+ON_CPU = (None, "clusters", "partition-eval", "generate", "bench", "convert", "info", "plan")
 #: Examples at the end of the help of the command itself.
 EXAMPLES = (
     "edgewise generate pairs 100000 -o pairs.parquet",

@@ -54,18 +54,19 @@ def components(
 ):
     """Read pairs, cluster them, and write or show the table."""
     pairs, scores = list(pairs), scores.parsed()
-    wanted.check(scores, source.wanted, view)
+    wanted.check(scores, bool(source.stream or source.scheduler), view)
     inputs, asked = wanted.inputs(pairs), view.kind(goals.output)
     of_table = goals._replace(to=None) if asked and goals.output is None else goals
     job = Job(inputs, of_table, run, shown=not asked)
     job.name = in_messages(pairs)
-    _check_outputs(job.output, goals.plot, source, wanted, inputs, run.json)
+    allowed = _ways(source, job, (wanted, scores, view, reading), str(method))
+    plan = streaming.planned(source, pairs, reading, allowed, partial(_ways_of, scores.wanted))
+    source = plan.source
+    _check_outputs(job.output, goals.plot, plan, wanted, inputs, run.json)
     if run.devices is None and merge != "auto":
         raise OptionError("--merge is for several devices; add --devices")
     where = {"devices": run.devices, "merge": str(merge)} if run.devices else {"device": job.device}
-    stream = _stream_of(
-        pairs, reading, source, job, where, str(method), _shards_of(job, wanted, asked, source)
-    )
+    stream = _stream_of(pairs, reading, plan, job, where, str(method), _shards_of(job, wanted, asked, plan))
     with job.steps() as stage:
         if stream is not None:
             result = streaming.run_stream(stream, stage, job.name)
@@ -83,7 +84,7 @@ def components(
         shown = view.of(result, wanted.name) if asked else None
 
     def facts():
-        return _facts(result, job) | wanted.facts(result, scores) | view.facts(shown)
+        return _facts(result, job) | plan.facts() | wanted.facts(result, scores) | view.facts(shown)
 
     aside = (asked and not outputs.is_terminal()) or wanted.aside == "-"
     if asked and not run.json:
@@ -93,14 +94,44 @@ def components(
     if not (run.quiet or run.json):
         scores.show(result, "-" if aside else job.output)
     found = scores.found(result) + wanted.in_words(result, scores)
-    job.close(result, facts, found, how=_how(result, job), aside=aside)
+    job.close(result, facts, found, how=_how(result, job) + plan.in_words(), aside=aside)
     if stream is not None and job.output is not None:
         stream.remove_checkpoint()
 
 
-def _check_outputs(table, plot, source, wanted, inputs, json):
+def _ways(source, job, asked, method):
+    """The ways that the options allow; see :func:`~edgewise.command.streaming.planned`."""
+    from edgewise.streams import READING, ways
+
+    wanted, scores, view, reading = asked
+    try:
+        wanted.check(scores, True, view)
+        streaming.check_stream(reading, READING, job.goals.verify)
+        streams = method in ("auto", "rem")
+    except OptionError:
+        streams = False
+    on_one = job.run.devices is None and view.kind() is None and job.goals.plot is None
+    all_rows = wanted.name is None and wanted.min_size == 1
+    to_folder = job.output is not None and is_folder(job.output)
+    in_memory = not (source.stream or source.checkpoint or source.vertices)
+    found = {
+        ways.IN_MEMORY: in_memory,
+        ways.STREAMED: streams and source.checkpoint is None,
+        ways.ON_DISK: streams and on_one and all_rows and to_folder,
+    }
+    return tuple(name for name, one in found.items() if one)
+
+
+def _ways_of(weighted, known):
+    """What each way needs."""
+    from edgewise.streams import ways
+
+    return ways.ways_of(known, weighted)
+
+
+def _check_outputs(table, plot, plan, wanted, inputs, json):
     """Check the outputs beside the table and the picture, and that all are different."""
-    checkpoint = None if source.by_tasks else source.checkpoint  # tasks check their folder
+    checkpoint = None if plan.by_tasks else plan.source.checkpoint  # tasks check their folder
     if checkpoint is not None:
         check_writable(checkpoint, inputs)
     aside = wanted.aside
@@ -112,9 +143,9 @@ def _check_outputs(table, plot, source, wanted, inputs, json):
             raise OptionError(f"{path.name} is given for two outputs; use a file for each")
 
 
-def _shards_of(job, wanted, asked, source):
+def _shards_of(job, wanted, asked, plan):
     """What tasks write to a folder; ``None`` if they do not."""
-    if not source.by_tasks or job.output is None or not is_folder(job.output):
+    if not plan.by_tasks or job.output is None or not is_folder(job.output):
         return None
     from edgewise.streams.stored import Output
 
@@ -125,9 +156,10 @@ def _shards_of(job, wanted, asked, source):
     return Output(job.output, wanted.name, wanted.min_size)
 
 
-def _stream_of(pairs, reading, source, job, where, method, output):
+def _stream_of(pairs, reading, plan, job, where, method, output):
     """The job of a stream, if one is wanted; its tasks write the ``output``, if there is one."""
-    if not source.wanted:
+    source = plan.source
+    if not plan.wanted:
         source.check_unused()
         return None
     from edgewise.streams import READING, stream_team
@@ -140,7 +172,7 @@ def _stream_of(pairs, reading, source, job, where, method, output):
     merge = where.get("merge", "auto")
     stream_team(None, where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
-    if not source.by_tasks:
+    if not plan.by_tasks:
         return FileStream(pairs, columns, Union(merge), source.vertices, job.team, source.checkpoint)
     from edgewise.streams import stream_by_tasks
 
@@ -148,7 +180,7 @@ def _stream_of(pairs, reading, source, job, where, method, output):
         option = "scheduler" if source.scheduler else "memory"
         raise OptionError(f"--devices is for one process; with --{option} tasks have a device each")
     given = {"device": where["device"], "checkpoint": source.checkpoint}
-    wanted = source.memory, output
+    wanted = plan.memory, output
     make = partial(stream_by_tasks, wanted, pairs, columns, source.vertices, **given)
     return streaming.ScheduledStream(source.scheduler, source.checkpoint, make)
 

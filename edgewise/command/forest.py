@@ -31,7 +31,6 @@ Dendrogram = options.option(Path, "Picture of the hierarchy of single linkage to
     "edgewise forest pairs.parquet --weight score --maximum -o strongest.parquet",
     "edgewise forest pairs.csv --weight score --maximum --between ann anna",
     "edgewise forest shards/ --stream --weight score --maximum -o best.parquet",
-    leave_out=("memory",),
     output="Table of edges to write (Parquet, CSV, Arrow, JSON Lines); - is standard output. Otherwise a "
     "terminal shows its head, and a pipe gets it whole.",
     plot="weights of the forest",
@@ -54,6 +53,8 @@ def forest(
         check_writable(source.checkpoint, graph)
     job = Job(graph, goals, run, method=str(method), methods=METHODS)
     how = {"maximum": maximum, "method": str(method), "devices": job.team}
+    plan = _planned(source, list(graph), reading, goals.verify, how)
+    source = plan.source
     stream = _stream_of(graph, reading, source, goals.verify, how)
     with job.steps() as stage:
         if stream is not None:
@@ -68,16 +69,28 @@ def forest(
             with stage("plot", f"drawing {dendrogram}"):
                 result.plot_dendrogram(dendrogram)
     done = f"{result.method}{streaming.in_words(result.graph)}, {report.device_in_words(job.team)}"
+    done += plan.in_words()
 
     def facts():
         path: dict = {} if between is None else {"path": shown.to_pydict()}
         own = {"forest_edges": result.n_edges, "trees": result.count, "weight": result.weight}
         own |= {"maximum": result.maximum, **job.facts(result)}
-        return own | streaming.facts(result.graph) | path
+        return own | streaming.facts(result.graph) | plan.facts() | path
 
     job.close(result, facts, in_words(result), how=done, show=lambda: report.table(shown))
     if stream is not None and job.output is not None:
         stream.remove_checkpoint()
+
+
+def _planned(source, inputs, reading, verify, how):
+    """How the tables are read within the limit of memory."""
+    from edgewise.streams import READING, ways
+
+    plain = set(reading) <= {*READING, "weight"} and not verify and how["method"] == "auto"
+    streams = plain and len(how["devices"]) == 1
+    in_memory = not (source.stream or source.checkpoint or source.vertices)
+    allowed = (ways.IN_MEMORY,) * in_memory + (ways.STREAMED,) * streams
+    return streaming.planned(source, inputs, reading, allowed, ways.ways_of_forest)
 
 
 def _stream_of(inputs, reading, source, verify, how):

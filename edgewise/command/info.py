@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 import edgewise
-from edgewise import tuning
+from edgewise import memory, tuning
 from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
 from edgewise.errors import FileError
@@ -55,6 +55,7 @@ def machine():
         "threads": threads.count(),
         "threads_reason": usable_cores.default_threads().reason,
         "memory_bytes": psutil.virtual_memory().total,
+        "memory_limit": memory.limit()._asdict(),
         "gpus": [_gpu(index) for index in range(count)],
         "gpu_reason": arrays.why_no_gpu(),
         "peer_access": _peer_access(count),
@@ -138,6 +139,7 @@ def _machine_in_words(facts):
         "threads",
         "threads_reason",
         "memory_bytes",
+        "memory_limit",
         "gpus",
         "gpu_reason",
         "peer_access",
@@ -149,12 +151,18 @@ def _machine_in_words(facts):
     return words | {
         "threads": f"{facts['threads']} ({facts['threads_reason']})",
         "memory": f"{facts['memory_bytes'] / GIB:.1f} GiB",
+        "memory limit": _memory_in_words(facts["memory_limit"]),
         "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
         "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",
         "package kernels": facts["package_kernels"] or "none: they are compiled when first used",
         "limits": "; ".join([*(facts["limit_files"] or ["defaults"]), *facts["limit_notes"]]),
         **{_name_of_limit(one): _limit_in_words(one) for one in facts["limits"]},
     }
+
+
+def _memory_in_words(limit):
+    most, held = (memory.in_words(limit[name]) for name in ("bytes", "held"))
+    return f"{most} ({limit['source']}), of which {held} are held"
 
 
 def _name_of_limit(one):

@@ -21,6 +21,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from edgewise import memory
 from edgewise.errors import OptionError
 
 INPUT = "The input"
@@ -99,6 +100,12 @@ class Run(NamedTuple):
     ) = None
     threads: option(
         int, "CPU threads; all cores by default.", "--threads", metavar="N", min=1, rich_help_panel=RUN
+    ) = None
+    memory: option(
+        str,
+        "What the command may hold in memory, such as 4GB; it is refused, or does with less.",
+        metavar="SIZE",
+        rich_help_panel=RUN,
     ) = None
     profile: Profile = False
     json: Json = False
@@ -261,7 +268,8 @@ def subcommand(
                 name: _made(parameter, {member: given.pop(member) for member in members}, reading)
                 for name, (parameter, members) in groups.items()
             }
-            return function(**made, **given)
+            with memory.limited(getattr(made.get("run"), "memory", None)):
+                return function(**made, **given)
 
         call.documentation, call.examples = documentation, examples
         return with_parameters(call, shown)

@@ -1,15 +1,22 @@
 """What subcommands that stream tables share: their options, and Ctrl-C in the middle."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from glob import glob
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from edgewise import memory
 from edgewise.command import keyboard, report
 from edgewise.command.options import option
 from edgewise.command.options import scheduler as share
-from edgewise.errors import OptionError
+from edgewise.errors import EdgewiseError, OptionError
+from edgewise.files.inputs import is_local
 from edgewise.streams.graph import StreamedGraph
+
+#: Bytes of memory for each byte of files, at most, in all but rare cases.
+SUSPECT = 10
 
 
 class Source(NamedTuple):
@@ -23,25 +30,100 @@ class Source(NamedTuple):
         int, "With --stream: number of vertices; integer ids are smaller.", metavar="N", min=0
     ) = None
     scheduler: share("tables") = None
-    memory: option(str, "What a task may hold in memory, such as 4GB; ids may be more.", metavar="SIZE") = (
-        None
-    )
-
-    @property
-    def by_tasks(self) -> bool:
-        """Whether tasks read the tables."""
-        return bool(self.scheduler or self.memory)
-
-    @property
-    def wanted(self) -> bool:
-        """Whether the tables are streamed."""
-        return self.stream or self.by_tasks
 
     def check_unused(self):
         """Refuse options of streams where nothing is streamed."""
         for name in ("checkpoint", "vertices"):
             if getattr(self, name) is not None:
                 raise OptionError(f"--{name} goes with --stream; add that")
+
+
+class Planned(NamedTuple):
+    """How tables are read within the limit of memory.
+
+    Attributes
+    ----------
+    source : Source
+    memory : int or None
+        Bytes that a task may hold, if ids are more than memory holds.
+    way : Way or None
+        What the limit has led to.
+    """
+
+    source: Source
+    memory: int | None = None
+    way: Any = None
+
+    @property
+    def by_tasks(self) -> bool:
+        """Whether tasks read the tables."""
+        return bool(self.source.scheduler or self.memory)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the tables are streamed."""
+        return self.source.stream or self.by_tasks
+
+    def facts(self) -> dict:
+        """What the JSON object says of the way."""
+        if self.way is None:
+            return {}
+        return {"way": self.way.name, "memory_estimate": self.way.bytes, "disk_estimate": self.way.disk_bytes}
+
+    def in_words(self) -> str:
+        """What the closing line says of the way."""
+        return "" if self.way is None else f", {self.way.name} with about {memory.in_words(self.way.bytes)}"
+
+
+def planned(source, inputs, reading, allowed, ways_of) -> Planned:
+    """The first of the ``allowed`` ways from tables to the result that fits the limit of memory.
+
+    ``ways_of`` makes them of what is known of the tables.
+
+    Without ``--memory`` the question is asked only for files that may be too large.
+    """
+    if source.scheduler:
+        return Planned(source, memory.given())
+    if not all(map(is_local, inputs)):
+        return Planned(source, memory.given())
+    size = sum(os.path.getsize(one) for one in _files(inputs))
+    if memory.given() is None and SUSPECT * size < memory.free():
+        return Planned(source)
+    from edgewise.streams import ways
+
+    try:
+        found = ways_of(pairs_in(inputs, reading, source.vertices))
+    except EdgewiseError:
+        return Planned(source)  # no tables, which are read as a graph, or an error that reading reports
+    if not any(way.name in allowed for way in found):  # the stream says why not
+        return Planned(source, memory.given())
+    most = memory.limit()
+    way = ways.first_that_fits(found, allowed, most)
+    on_disk = most.bytes if way.name == ways.ON_DISK else None
+    return Planned(source._replace(stream=way.name == ways.STREAMED), on_disk, way)
+
+
+def pairs_in(inputs, reading, vertices):
+    """What is known of tables before they are read: see :class:`~edgewise.streams.ways.Pairs`."""
+    from edgewise.streams import READING, ways
+
+    known = {name: value for name, value in reading.items() if name in READING}
+    columns = dict.fromkeys(READING) | {"null": "error"} | known
+    return ways.pairs_of(inputs, columns, vertices)
+
+
+def source_of(most):
+    """Who says what the limit of memory is, as the command line calls it."""
+    return "--memory" if most.is_given else most.source
+
+
+def _files(inputs):
+    """The files of inputs that are there; those of folders and patterns are looked up."""
+    for one in inputs:
+        found = glob(os.fspath(one)) or [one]
+        for path in found:
+            inside = Path(path).rglob("*") if os.path.isdir(path) else [path]
+            yield from (part for part in inside if os.path.isfile(part))
 
 
 class ScheduledStream:

@@ -31,6 +31,7 @@ from edgewise.method import (
     refuse_client,
     worker_names,
 )
+from edgewise.needs import Needs, Size, size_of
 from edgewise.weights import with_weight
 from edgewise.workers import SplitGraph, device_team
 
@@ -68,7 +69,14 @@ class ComponentsMethod(Method):
         return graph.sources, graph.targets
 
 
-read_edges, read_rows = (partial(ComponentsMethod, reads=reads) for reads in ("edges", "rows"))
+def _labels(size: Size) -> float:
+    """The parents, which become the labels."""
+    return size.width * size.vertices
+
+
+read_edges, read_rows = (
+    partial(ComponentsMethod, reads=reads, memory=_labels) for reads in ("edges", "rows")
+)
 COUNT = Option(0)
 SAMPLE = {"rounds": COUNT}
 #: What takes a row of :mod:`~edgewise.components.propagate`.
@@ -85,16 +93,19 @@ METHODS = {
         "the same on one core",
         "Hellås 2018, Alg. 1",
         reads="edges or rows",
+        memory=_labels,
     ),
     "rem-ranges": read_edges(
         Driver("edgewise.components.rem_ranges:rem_ranges"),
         "Rem by plain writes inside ranges of vertices, then across",
         "Manne & Patwary 2009",
+        memory=lambda size: _labels(size) + size.edges,  # a list of 8 bytes for one edge in eight
     ),
     "rem-edge-sample": read_edges(
         Driver("edgewise.components.sampling:rem_edge_sample"),
         "Rem by plain writes on a sample, then skip the giant",
         "after Sutton et al. 2018",
+        memory=lambda size: _labels(size) + size.vertices,
     ),
     "edge-filter": read_edges(
         Driver("edgewise.components.edge_filter:edge_filter"),
@@ -369,6 +380,21 @@ def _solve_by_segments(graph, team, merge):
     seconds, name = perf_counter() - start, f"rem, in {n_segments} segments"
     merge = merge if len(team) > 1 else None
     return Components(graph, name, seconds, labels, devices=team.names, merge=merge)
+
+
+def needs(graph, *, method="auto", thresholds=None, **options) -> Needs:
+    """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    size = size_of(graph)
+    if thresholds is not None:
+        from edgewise.components.thresholds import bytes_needed, checked
+
+        return Needs(("edges",), "rem", partial(bytes_needed, len(checked(thresholds))), size)
+    check_method(method, METHODS, {})
+    name = select_method(graph) if method == "auto" else method
+    reads_edges = METHODS[name].reads == "edges" or not (reads_rows(graph) and is_of_rows(graph))
+    form = "rows" if METHODS[name].reads == "rows" else "edges" if reads_edges else "rows"
+    return Needs((form,), name, METHODS[name].memory, size)
 
 
 def _prepare(graph, method, options):

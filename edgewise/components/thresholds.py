@@ -26,8 +26,8 @@ from edgewise.device import arrays, each
 from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
-from edgewise.index_type import index_type
 from edgewise.method import check_weights, on_device, worker_names
+from edgewise.needs import size_of
 
 
 class Levels(NamedTuple):
@@ -109,7 +109,7 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
     graph = on_device(graph, device)
     with arrays.guard(graph.device):
         sources, targets, weights = _weighted_edges(graph)
-        _check_memory(graph, len(thresholds), len(sources))
+        _check_memory(graph, len(thresholds))
         arrays.synchronize(graph.device)
         start = perf_counter()
         levels = Levels(arrays.empty(len(sources), np.uint8, graph.device), sources, targets)
@@ -132,10 +132,14 @@ def _weighted_edges(graph):
     return *ends, weights
 
 
-def _check_memory(graph, count, n_edges):
+def bytes_needed(count, size) -> int:
+    """Bytes of the labels of so many thresholds, and a byte for each edge."""
+    return count * size.vertices * size.width + size.edges
+
+
+def _check_memory(graph, count):
     """Raise OutOfMemoryError unless the labels of all thresholds, and a byte for each edge, fit."""
-    width = np.dtype(index_type(graph.n_vertices)).itemsize
-    needed, free = count * graph.n_vertices * width + n_edges, arrays.free_memory(graph.device)
+    needed, free = bytes_needed(count, size_of(graph)), arrays.free_memory(graph.device)
     if needed > free:
         problem = f"{graph.device} has too little memory for the labels of {count} thresholds"
         sizes = f"{needed:,} bytes needed, {free:,} free"

@@ -11,13 +11,14 @@ from time import perf_counter
 from typing import Unpack
 
 from edgewise.cores.result import CoreNumbers
-from edgewise.cores.simple_rows import simple_rows
+from edgewise.cores.simple_rows import bytes_to_simplify, simple_rows
 from edgewise.device import arrays
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.needs import Needs, size_of
 
 __all__ = ["METHODS", "CoreNumbers", "core_numbers"]
 
@@ -28,12 +29,14 @@ METHODS = {
         Driver("edgewise.cores.peel:peel"),
         "remove the least degrees level by level, in parallel",
         "Kabir & Madduri 2017",
+        memory=lambda size: bytes_to_simplify(size) + 12 * size.vertices,
     ),
     "buckets": Method(
         Driver("edgewise.cores.buckets:buckets"),
         "vertices sorted by degree on one core",
         "Batagelj & Zaveršnik 2003",
         devices=("cpu",),
+        memory=lambda size: bytes_to_simplify(size) + 36 * size.vertices,
         baseline=True,
     ),
 }
@@ -94,3 +97,11 @@ def core_numbers(
         cores = METHODS[name].run(rows)
         arrays.synchronize(device)
     return CoreNumbers(graph, name, perf_counter() - start, cores, devices=worker_names(device))
+
+
+def needs(graph, *, method="auto", **options) -> Needs:
+    """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    name = "peel" if method == "auto" else method
+    return Needs(("edges", "rows"), name, METHODS[name].memory, size_of(graph))

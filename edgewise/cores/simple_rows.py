@@ -17,6 +17,15 @@ def check_row(vertex, offsets, neighbours, flag):
         last = other
 
 
+def bytes_to_simplify(size) -> int:
+    """Bytes at the peak of :func:`simple_rows` for a graph that is not simple, and of its other rows.
+
+    Keys of 8 bytes are made of an edge list, sorted and divided, and the result has rows again.
+    """
+    edges = 2 * size.width * size.edges
+    return max(4 * edges + 2 * size.edges, edges + 8 * size.vertices + 3 * size.width * size.entries)
+
+
 def simple_rows(graph) -> Rows:
     """Rows of an undirected graph, those that it has if they are simple; cached with the graph."""
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from edgewise.cycles import planning
-from edgewise.cycles.counting.ranked import by_vertex, check_undirected
+from edgewise.cycles.counting.ranked import by_vertex, bytes_of_ranks_of_rows, check_undirected
 from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
 from edgewise.cycles.result import Cycles
@@ -44,6 +44,7 @@ from edgewise.method import (
     kind_of,
     worker_names,
 )
+from edgewise.needs import Needs, size_of
 from edgewise.timer import timer
 from edgewise.workers import DeviceTeam, Worker, device_team
 from edgewise.workers.executors import Executor, executor_of
@@ -169,6 +170,22 @@ def cycle_counts(
     name, seconds, counts, n_self_loops, n_duplicates, names = counted
     numbers = int(length), counts, n_self_loops, n_duplicates
     return Cycles(graph, name, seconds, *numbers, bool(count_directions), schedule, devices=names)
+
+
+def needs(graph, *, length, method="auto", **options) -> Needs:
+    """How a call would count on the host, for :meth:`Graph.estimate`."""
+    check_undirected(graph)
+    check_length(length, method)
+    check_method(method, METHODS, {})
+    name = select_method(int(length)) if method == "auto" else method
+    size = size_of(graph)
+    if name == "triangles":
+        from edgewise.cycles.counting.triangles import bytes_by_number, counts_by_rank
+
+        if not counts_by_rank(graph):
+            return Needs(("rows",), name, partial(bytes_by_number, "rows" in graph.made_of), size)
+    of_rows = "rows" in graph.made_of and METHODS[name].memory is not None
+    return Needs((), name, bytes_of_ranks_of_rows if of_rows else METHODS[name].memory, size)
 
 
 def _few_steps(graph, length):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from edgewise.cycles.counting.ranked import bytes_of_ranks
 from edgewise.method import Driver, Method, Option
 
 #: A number of wedges or of steps.
@@ -63,6 +64,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.triangles:work"),
         whole=Driver("edgewise.cycles.counting.triangles:whole"),
         lengths=(3,),
+        memory=bytes_of_ranks,
     ),
     "squares": CycleMethod(
         Driver("edgewise.cycles.counting.squares:start"),
@@ -72,6 +74,7 @@ METHODS = {
         whole=Driver("edgewise.cycles.counting.squares:whole"),
         lengths=(4,),
         options=LIMITS,
+        memory=bytes_of_ranks,
     ),
     "pentagons": CycleMethod(
         Driver("edgewise.cycles.counting.pentagons:start"),
@@ -81,6 +84,7 @@ METHODS = {
         whole=Driver("edgewise.cycles.counting.pentagons:whole"),
         lengths=(5,),
         options=LIMITS,
+        memory=bytes_of_ranks,
     ),
     "walks": CycleMethod(
         Driver("edgewise.cycles.counting.hexagons:Hexagons"),

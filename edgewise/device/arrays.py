@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from edgewise import driver
+from edgewise import driver, memory
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
@@ -291,14 +291,9 @@ def synchronize(device):
 
 
 def free_memory(device) -> int:
-    """Bytes that can still be allocated on ``device``; on the host also within the limit of ``ulimit -v``."""
+    """Bytes that may still be allocated on ``device``; on the host within :func:`edgewise.memory.limit`."""
     if device == "cpu" or SIMULATED:
-        import psutil
-
-        free = psutil.virtual_memory().available
-        process = psutil.Process()
-        limit = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
-        return free if limit < 0 else max(0, min(free, limit - process.memory_info().vms))
+        return memory.free()
     with on(device):
         pool = _cupy().get_default_memory_pool()
         return _cupy().cuda.runtime.memGetInfo()[0] + pool.free_bytes()

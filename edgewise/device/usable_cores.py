@@ -18,10 +18,9 @@ from functools import cache as memoize
 from pathlib import Path
 from typing import NamedTuple
 
+from edgewise import control_groups
+from edgewise.control_groups import text
 from edgewise.printable import printable
-
-#: Where the system shows control groups, by the version of the interface.
-MOUNTED_1, MOUNTED_2 = "sys/fs/cgroup/cpu", "sys/fs/cgroup"
 
 
 class DefaultThreads(NamedTuple):
@@ -59,31 +58,17 @@ def affinity() -> int:
 
 def container_limit(root: str | Path = "/") -> float | None:
     """Cores whose time the control groups of this process may use; ``None`` if there is no limit."""
-    limits = []
-    for line in _text(Path(root, "proc/self/cgroup")).splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if not controllers:
-            mounted, limit_of = Path(root, MOUNTED_2), _limit_2
-        elif "cpu" in controllers.split(","):
-            mounted, limit_of = Path(root, MOUNTED_1), _limit_1
-        else:
-            continue
-        own = mounted / path.lstrip("/")
-        # in a container the path may be that of the host, of which only the mounted folder is there
-        folders = [one for one in (own, *own.parents) if one.is_relative_to(mounted)]
-        limits += [limit for limit in map(limit_of, folders) if limit is not None]
-    return min(limits, default=None)
+    return min(control_groups.limits("cpu", (_limit_1, _limit_2), root), default=None)
 
 
 def _limit_2(folder):
     """The limit of a group by version 2: ``cpu.max`` has the quota, or ``max``, and the period."""
-    return _ratio(*(_text(folder / "cpu.max").split() or ["max"])[:2])
+    return _ratio(*(text(folder / "cpu.max").split() or ["max"])[:2])
 
 
 def _limit_1(folder):
     """The limit of a group by version 1, where a quota of -1 is none."""
-    return _ratio(_text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us"))
+    return _ratio(text(folder / "cpu.cfs_quota_us"), text(folder / "cpu.cfs_period_us"))
 
 
 def _ratio(quota, period="100000"):
@@ -92,11 +77,3 @@ def _ratio(quota, period="100000"):
     except (ValueError, ZeroDivisionError):  # "max", or no such file
         return None
     return ratio if ratio > 0 else None
-
-
-def _text(path):
-    """The text of a small file; nothing if it is not there or may not be read."""
-    try:
-        return path.read_text()
-    except (OSError, ValueError):
-        return ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Never, Unpack
+from typing import NamedTuple, Never, Unpack
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from edgewise.method import (
     refuse_client,
     worker_names,
 )
+from edgewise.needs import Needs, Size, Term, size_of
 from edgewise.weights import SIMILARITY, WeightOptions, weighted_front
 from edgewise.workers import device_team
 
@@ -47,6 +48,8 @@ WORD = 8
 ROUND = 4
 #: Bytes for which the free memory is not looked up.
 UNCHECKED_BYTES = 1 << 24
+#: Bytes of the largest weights whose words hold their positions, if these are few enough.
+PACKED = 4
 #: Edges for each vertex that Kruskal's algorithm sorts at a time, where there are more.
 SORTED = 3
 
@@ -60,7 +63,42 @@ class ForestMethod(Method):
     and -1 in between or behind: int64, at most ``n_vertices``; and the smallest vertex of each vertex's tree:
     (n_vertices,) of the index type.  A third value are its
     :class:`~edgewise.transactions.statistics.Rounds` of transactions.
+    ``memory`` takes a :class:`Listed`, too.
     """
+
+
+class Listed(NamedTuple):
+    """The entries of a forest: whether those of rows, whether words hold positions, and on which device."""
+
+    from_rows: bool
+    packed: bool
+    device: str
+
+    def of(self, size):
+        """How many there are, the bytes of a word, and those of the numbers of their rows."""
+        count = size.entries if self.from_rows else size.edges
+        return count, WORD if self.packed else 2 * WORD, size.width * count if self.from_rows else 0
+
+
+def bytes_of_boruvka(size: Size, listed: Listed) -> float:
+    """Both ends and the word of each edge; where trees are renumbered, three arrays of vertices again."""
+    count, word, rows = listed.of(size)
+    again = size.width + 2 * WORD if is_renumbered(size.vertices, listed.device) else 0
+    return (2 * size.width + word) * count + (size.width + WORD + 2 * word + again) * size.vertices + rows
+
+
+def bytes_of_kruskal(size: Size, listed: Listed) -> float:
+    """The words of all edges, and again those of the lightest ones, sorted."""
+    count, word, rows = listed.of(size)
+    moved = WORD * min(count, SORTED * size.vertices)
+    return word * count + moved + (size.width + WORD) * size.vertices + rows
+
+
+def bytes_of_transactions(size: Size, listed: Listed) -> float:
+    """Each edge at both ends, twice while the lists are made; for each vertex six words and a round."""
+    count, word, rows = listed.of(size)
+    lists = word + 4 * (size.width + WORD)
+    return lists * count + (3 * size.width + 6 * WORD + ROUND) * size.vertices + rows
 
 
 #: The protocols of :data:`edgewise.transactions.PROTOCOLS`, which is not imported for other methods.
@@ -80,17 +118,20 @@ METHODS = {
         Driver("edgewise.forest.boruvka:boruvka"),
         "every tree takes its first edge; the heavy edges are filtered",
         "Boruvka 1926; ECL-MST, 2023",
+        memory=bytes_of_boruvka,
     ),
     "kruskal": ForestMethod(
         Driver("edgewise.forest.kruskal:kruskal"),
         "edges in order; the heavy edges are filtered before they are sorted",
         "Kruskal 1956; Osipov et al. 2009",
         devices=("cpu",),
+        memory=bytes_of_kruskal,
     ),
     "transactional": ForestMethod(
         Driver("edgewise.forest.transactional:transactional"),
         "every tree finds its first edge; trees are merged by transactions",
         "Manoochehri 2017, chapter 3",
+        memory=bytes_of_transactions,
         options={
             "protocol": Option(choices=PROTOCOLS),
             "deactivate": Option(choices=(False, True)),
@@ -219,7 +260,7 @@ def _solve(graph, method, maximum, names, options):
     with arrays.guard(graph.device):
         entries = _entries(graph, maximum)
         name = choose(graph.device, len(entries.targets)) if method == "auto" else method
-        _check_memory(graph.n_vertices, entries, name)
+        _check_memory(graph, entries, name)
         arrays.synchronize(graph.device)
         start = perf_counter()
         hooked_by, labels, *others = METHODS[name].run(graph.n_vertices, entries, **options)
@@ -263,30 +304,27 @@ def choose(device, n_entries=None):
     return "kruskal" if on_one_core else "boruvka"
 
 
-def _bytes_needed(n_vertices, entries, method) -> int:
-    """Bytes that a method takes beside the graph.
-
-    Boruvka's algorithm lists both ends and the word of every edge; Kruskal's the words, and again those of
-    the lightest edges, sorted.  Words that hold no position have it beside them.  Where trees are renumbered,
-    as many as there are vertices have a parent, an edge and a root once more.  With transactions, every
-    edge is listed at both of its ends, once more while the lists are made, and every vertex has six words and
-    the round that it was active in last.
-    """
-    count, width = len(entries.targets), entries.targets.dtype.itemsize
-    word = WORD if entries.order.packed else 2 * WORD
-    rows = width * count if len(entries.offsets) else 0
-    if method == "transactional":
-        return word * count + 4 * (width + WORD) * count + (3 * width + 6 * WORD + ROUND) * n_vertices + rows
-    if method == "kruskal":
-        return word * (count + min(count, SORTED * n_vertices)) + (width + WORD) * n_vertices + rows
-    again = width + 2 * WORD if is_renumbered(n_vertices, arrays.device_of(entries.targets)) else 0
-    return (2 * width + word) * count + (width + WORD + 2 * word + again) * n_vertices + rows
+def needs(graph, *, maximum=False, method="auto", **options) -> Needs:
+    """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    size, from_rows = size_of(graph), is_of_rows(graph)
+    name = choose("cpu", size.entries if from_rows else size.edges) if method == "auto" else method
+    listed = Listed(from_rows, size.weight <= PACKED, "cpu")
+    return Needs(("rows" if from_rows else "edges",), name, partial(_term(name), listed=listed), size)
 
 
-def _check_memory(n_vertices, entries, method) -> None:
+def _term(method) -> Term:
+    """The bytes that a method takes; all have a term."""
+    return METHODS[method].memory or bytes_of_boruvka
+
+
+def _check_memory(graph, entries, method) -> None:
     """Raise unless the bytes are free on the device, since a host promises more than it has."""
-    device = arrays.device_of(entries.targets)
-    needed = _bytes_needed(n_vertices, entries, method)
+    device, n_vertices = arrays.device_of(entries.targets), graph.n_vertices
+    listed = Listed(len(entries.offsets) > 0, bool(entries.order.packed), device)
+    count, width = len(entries.targets), entries.targets.dtype.itemsize
+    needed = int(_term(method)(Size(n_vertices, count, count, width, 0, 0), listed))
     if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory(device)):
         problem = f"{device} has too little memory for a spanning forest of {n_vertices:,} vertices"
         sizes = f"{needed:,} bytes needed, {free:,} free"

@@ -253,6 +253,17 @@ def edges_from_rows(offsets, neighbours, weights, directed):
     return pack(sources <= neighbours, sources, neighbours, weights)
 
 
+def bytes_to_make_edges(size, directed) -> int:
+    """Bytes at the peak of :func:`edges_from_rows`, for a :class:`~edgewise.needs.Size`."""
+    rows = size.width * size.entries
+    return rows + max(12 * size.vertices, 0 if directed else size.entries + bytes_of_edges(size, directed))
+
+
+def bytes_of_edges(size, directed) -> int:
+    """Bytes of the edge list with its weights, of which a directed graph has the sources only."""
+    return size.edges * (size.width if directed else 2 * size.width + size.weight)
+
+
 def count_edges(offsets, neighbours):
     """Number of edges of undirected rows, in which an edge has two entries and a self-loop one."""
     n_self_loops = count(row_numbers(offsets, neighbours.dtype) == neighbours)

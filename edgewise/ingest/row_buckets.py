@@ -209,6 +209,21 @@ def transposed(offsets, neighbours, numbers=NONE):
     return _stable_rows(len(offsets) - 1, edges, False)
 
 
+def bytes_to_make_rows(size) -> int:
+    """Bytes at the peak of :func:`rows_by_buckets`, for a :class:`~edgewise.needs.Size`.
+
+    Rows are made twice, of which the second ones are in order; with numbers if there are weights to be moved.
+    """
+    number, waiting = 8 if size.weight else 0, min(size.entries, WAITING)
+    rows = 8 * size.vertices + (size.width + number) * size.entries
+    return 2 * rows + (2 * size.width + number) * waiting + number * size.edges
+
+
+def bytes_of_rows(size) -> int:
+    """Bytes of the rows with their weights."""
+    return 8 * size.vertices + (size.width + size.weight) * size.entries
+
+
 def rows_by_buckets(vertices, sources, targets, both, with_edges):
     """As :func:`~edgewise.ingest.csr.rows_from_edges`, on the CPU."""
     if len(sources) == 0:

@@ -28,6 +28,7 @@ from edgewise.method import (
     on_device,
     worker_names,
 )
+from edgewise.needs import Needs, size_of
 from edgewise.partitions.balance import Problem, limits_of
 from edgewise.partitions.input import (
     checked_parts,
@@ -76,6 +77,7 @@ METHODS = {
         Driver("edgewise.partitions.multilevel:multilevel"),
         "label propagation up and down a hierarchy, recursive bisection",
         "Gilbert et al. 2024",
+        memory=lambda size: 200 * size.vertices + 16 * size.entries,  # measured: all levels at worst
     ),
     "transactional": PartitionMethod(
         Driver("edgewise.partitions.transactional:transactional"),
@@ -218,6 +220,14 @@ def partition(
     return Partition(
         graph, name, seconds, *own, devices=worker_names(graph.device), transactions=transactions
     )
+
+
+def needs(graph, *, parts=2, method="auto", preset="default", **options) -> Needs:
+    """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    name = _method(method, preset)
+    return Needs(("rows",), name, METHODS[name].memory, size_of(graph))
 
 
 def _method(given, preset):

@@ -197,6 +197,14 @@ def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
     return graph.cached(("paths", name), make)
 
 
+def bytes_with_incoming(term, size) -> float:
+    """The bytes of a search and of the incoming rows, which are made before it."""
+    from edgewise.ingest.row_buckets import WAITING, bytes_of_rows
+
+    rows = bytes_of_rows(size._replace(weight=0))
+    return rows + max(term(size), 2 * size.width * min(size.entries, WAITING))
+
+
 def _reversed(rows):
     weighted = len(rows.weights) > 0
     if arrays.device_of(rows.offsets) == "cpu":

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Unpack
 
+from edgewise import memory
 from edgewise.errors import OptionError, argument
 from edgewise.front import CallOptions, front, reporter
 
@@ -54,7 +55,6 @@ def stream_components(
     merge: str = "auto",
     client: Any = None,
     output: str | PathLike | None = None,
-    memory: float | str | None = None,
     checkpoint: str | PathLike | None = None,
     every: float = EVERY,
     **options: Unpack[CallOptions],
@@ -85,10 +85,6 @@ def stream_components(
     output : path-like, optional
         A new folder, in which the table of the clusters is written as Parquet shards, by the workers if there
         is a ``client``; the labels are then not returned.
-    memory : number or str, optional
-        Bytes, or text such as ``"4 GB"``: what a task may hold, of ids that may then be more than memory
-        holds: strings, or numbers from 0 on.  It needs an ``output``; ``client`` and ``checkpoint`` are as
-        above, and this process does the work if there is no client.
     checkpoint : path-like, optional
         File in which the state is saved regularly, at Ctrl-C, and when a file cannot be read.  If it exists,
         the run continues from it.  It is removed at the end.  All inputs are then local files.
@@ -116,10 +112,11 @@ def stream_components(
 
     Notes
     -----
-    Memory, if ``memory`` is not given, for integer ids: at most 16 bytes for each number up to the largest
-    id, and buffers; for strings: the distinct strings, and their numbers.  Integers that are negative, or
-    much larger than the number of rows, are numbered in order of appearance, which takes 40 to 60 bytes for
-    each distinct id.
+    Memory for integer ids: at most 16 bytes for each number up to the largest id, and buffers; for strings:
+    the distinct strings, and their numbers.  Integers that are negative, or much larger than the number of
+    rows, are numbered in order of appearance, which takes 40 to 60 bytes for each distinct id.  With
+    ``memory=``, which needs an ``output``, ids may be more than memory holds: strings, or numbers from 0 on;
+    that is what a task may hold, and this process does the work if there is no ``client``.
 
     Progress is counted in rows; the number of all rows may be unknown (``None``).
 
@@ -137,12 +134,12 @@ def stream_components(
     from edgewise.streams.union import Union
 
     given = source, target, where, threshold, score, null, sep, decimal, encoding
-    reading = dict(zip(READING, given))
+    reading, most = dict(zip(READING, given)), memory.given()
     if output is not None:
         from edgewise.streams.stored import Output, checked_folder, stored
 
         output = checked_folder(output)
-    if client is None and memory is None:
+    if client is None and most is None:
         team = stream_team(device, devices, merge)
         stream: Any = FileStream(path, reading, Union(merge), n_vertices, team, checkpoint, every)
         result = stream.run(reporter())
@@ -150,7 +147,7 @@ def stream_components(
     else:
         _check_one_process(devices, merge, every)
         how = {"device": device or "cpu", "checkpoint": checkpoint}
-        wanted = memory, None if output is None else Output(output)
+        wanted = most, None if output is None else Output(output)
         with nullcontext(client) if client is not None else ThreadPoolExecutor(1) as workers:
             stream = stream_by_tasks(wanted, path, reading, n_vertices, client=workers, **how)
             result = stream.run(reporter())
@@ -277,13 +274,13 @@ def stream_team(device: str | None, devices: Any = None, merge: str = "auto") ->
 
 def stream_by_tasks(wanted: tuple, path: Any, reading: dict, n_vertices: int | None, **how: Any) -> Any:
     """The stream of components by tasks; ``wanted`` are the memory and the ``Output``, or ``None``."""
-    memory, output = wanted
-    if memory is not None:
+    most, output = wanted
+    if most is not None:
         from edgewise.streams.contraction import ContractedStream
 
         if output is None:
             raise OptionError(f"{argument('memory')} needs {argument('output')}, a folder for the labels")
-        return ContractedStream(memory, output, path, reading, n_vertices, **how)
+        return ContractedStream(most, output, path, reading, n_vertices, **how)
     if output is not None:
         from edgewise.streams.stored import StoredStream
 

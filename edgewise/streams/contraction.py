@@ -23,7 +23,6 @@ vertices matters to the disk only.
 
 from __future__ import annotations
 
-import re
 from itertools import count
 from math import ceil
 from typing import Any, NamedTuple
@@ -41,7 +40,7 @@ from edgewise.files.text_table import Mismatch
 from edgewise.index_type import as_labels, index_type
 from edgewise.ingest.arrow import ColumnNumbers, arrow_array
 from edgewise.ingest.id_types import describe, restored
-from edgewise.method import is_number
+from edgewise.memory import bytes_of
 from edgewise.streams.file_stream import StreamedPairs
 from edgewise.streams.partitioned_strings import (
     MARKS_OF_ROW,
@@ -530,27 +529,3 @@ class ContractedStream(StoredStream):
 def _with_rows(facts, number):
     """Names of the tasks that have written rows of a range."""
     return [name for name, one in facts.items() if one["counts"][number]]
-
-
-#: Bytes of the units in which memory may be given.
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-
-
-def bytes_of(memory: Any) -> int:
-    """Bytes of memory, given as a number or as text.
-
-    Examples
-    --------
-    >>> bytes_of("2 GB"), bytes_of("512mb"), bytes_of(1e6)
-    (2000000000, 512000000, 1000000)
-    """
-    found = (
-        re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory)
-        if isinstance(memory, str)
-        else None
-    )
-    if found and found[2].upper() in UNITS:
-        return int(float(found[1]) * UNITS[found[2].upper()])
-    if is_number(memory, whole=False) and memory > 0:
-        return int(memory)
-    raise OptionError(f"{argument('memory', memory)} must be a number of bytes, or such as '4GB'")

@@ -17,6 +17,7 @@ from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.needs import Needs, size_of
 from edgewise.paths.csr import adjacency_of
 from edgewise.strong.result import StrongComponents
 
@@ -43,6 +44,7 @@ METHODS = {
         "Tarjan 1972; Pearce 2016",
         devices=("cpu",),
         reads="rows",
+        memory=lambda size: (6 * size.width + 8) * size.vertices,
     ),
     "forward-backward": StrongMethod(
         Driver("edgewise.strong.forward_backward:forward_backward"),
@@ -50,12 +52,14 @@ METHODS = {
         "Fleischer, Hendrickson & Pinar 2000; Slota et al. 2014",
         devices=("cpu",),
         reads="adjacency",
+        memory=lambda size: (3 * size.width + 1) * size.vertices,
     ),
     "signatures": StrongMethod(
         Driver("edgewise.strong.signatures:signatures"),
         "least vertices before and after each, edge by edge",
         "Alabandi et al. 2023",
         reads="edges",
+        memory=lambda size: 3 * size.width * size.vertices + 4 * size.width * size.edges,
     ),
 }
 
@@ -117,6 +121,19 @@ def strongly_connected_components(
         labels = METHODS[name].run(graph.n_vertices, *form)
         arrays.synchronize(device)
     return StrongComponents(graph, name, perf_counter() - start, labels, devices=worker_names(device))
+
+
+def needs(graph, *, method="auto", **options) -> Needs:
+    """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    size = size_of(graph)
+    if method == "auto":
+        is_small = size.vertices + size.entries < tuning.CPU.paths_alone
+        is_wide = workers() >= tuning.CPU.strong_threads and not is_small
+        method = "forward-backward" if is_wide else "tarjan"
+    form = "edges" if METHODS[method].reads == "edges" else "rows"
+    return Needs((form,), method, METHODS[method].memory, size)
 
 
 def _usual_method(graph):

@@ -1,9 +1,9 @@
-"""A few cases of the campaigns of mutated files and of interrupted streams."""
+"""A few cases of the campaigns of mutated files, of interrupted streams and of limits of memory."""
 
 import pytest
 
 from edgewise.device.target import SIMULATED
-from tests.campaigns import interrupted_streams, mutated_files
+from tests.campaigns import interrupted_streams, memory_limits, mutated_files
 
 pytestmark = pytest.mark.skipif(SIMULATED, reason="nothing runs on a GPU")
 
@@ -31,3 +31,8 @@ def test_mutated_files(mode, cases, tmp_path):
 )
 def test_interrupted_streams(kind):
     assert interrupted_streams.main(["--cases", "1", *kind]) == {"equal": 1}
+
+
+def test_memory_limits():
+    counts = memory_limits.main(["--cases", "4", "--seed", "1"])
+    assert set(counts) <= {"equal", "refused"} and sum(counts.values()) == 4

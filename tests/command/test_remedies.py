@@ -44,6 +44,7 @@ PYTHON_ONLY = {
         "operation",
         "parts",
         "path",
+        "problem",
         "progress",
         "protocol",
         "purpose",

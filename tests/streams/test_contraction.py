@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError, OptionError, WorkerError
-from edgewise.streams import contraction
+from edgewise.streams import contraction, ways
 from edgewise.streams.tasks import TaskFolder
 from tests.compared import assert_equal
 
@@ -164,7 +164,8 @@ def test_what_cannot_be(threads, tmp_path):
         ew.stream_components(tmp_path / "far.csv", output=tmp_path / "out", memory="1GB")
 
 
-def test_the_command(tmp_path, capsys):
+def test_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ways, "ways_of", lambda *known: [ways.Way(ways.ON_DISK, 1, 1)])
     shards, out = stored(tmp_path / "shards", *FAMILIES["dense"]), f"{tmp_path}/out/"
     words = ["components", str(shards), "--memory", "4kB", "--device", "cpu"]
     assert run([*words, "-o", out]) == 0

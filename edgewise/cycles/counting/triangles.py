@@ -200,6 +200,16 @@ def _has_hubs(graph):
     return has_hubs(float((degrees // 2).astype(float) @ (degrees - degrees // 2)), 2 * len(graph.sources))
 
 
+def counts_by_rank(graph) -> bool:
+    """Whether the triangles of a graph on the host are counted by rank; cached with the graph."""
+    return graph.cached("has hubs", lambda: _has_hubs(graph))
+
+
+def bytes_by_number(given, size) -> float:
+    """Bytes of a count in rows as they are; rows that were ``given`` may be out of order, and are copied."""
+    return 12 * size.vertices + (size.width * size.entries if given else 0)
+
+
 def whole(graph, most: float) -> Callable[[], Whole] | None:
     """Count the triangles of a graph at once, unless there are more than the ``most`` operations.
 
@@ -207,7 +217,7 @@ def whole(graph, most: float) -> Callable[[], Whole] | None:
     """
     if graph.device != "cpu":
         return whole_by_rank(graph, 3, most, WarpTriangles)
-    if not graph.cached("has hubs", lambda: _has_hubs(graph)):
+    if not counts_by_rank(graph):
         return partial(_by_number, sorted_rows(graph), row_facts(graph).longest)
     ranked = ranked_of(graph)
     n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+import numpy as np
+
 from edgewise.device import arrays
 from edgewise.front import reporter
 from edgewise.graph import Graph
 from edgewise.method import Driver, check_graph, check_method, check_one_or_several, worker_names
+from edgewise.needs import Needs, size_of
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.result import AllPairs
+from edgewise.paths.apsp.search import choose, memory_needed, rows_of_a_block
 from edgewise.paths.method import PathMethod
 from edgewise.weights import WeightOptions, weighted_front
 
@@ -45,6 +49,7 @@ METHODS = {
         "the same in blocks that stay in caches and registers",
         "Venkataraman et al. 2003; Katz and Kider 2008",
         weights="any",
+        memory=lambda size: 0,  # beside the matrix
         full_matrix=True,
     ),
     "sssp": PathMethod(
@@ -52,12 +57,14 @@ METHODS = {
         "a search from every source, a vector of sources at a time",
         "Fusi; after Then et al. 2014",
         weights="not negative",
+        memory=lambda size: 70 * size.threads * size.vertices,  # distances of 8 or 16 sources, and flags
     ),
     "multi-source": PathMethod(
         Driver("edgewise.paths.apsp.many_sources:multi_source"),
         "breadth-first search, 64 sources at a time",
         "Then et al. 2014",
         devices=("cpu",),
+        memory=lambda size: 290 * size.threads * size.vertices,  # levels and three words for 64 sources
     ),
     "johnson": PathMethod(
         Driver("edgewise.paths.apsp.johnson:johnson"),
@@ -161,3 +168,25 @@ def all_pairs_shortest_paths(
 
         names = device_team(devices).names
     return Job(METHODS, graph, Request(method, sources, dtype, names, output, reporter())).run()
+
+
+def needs(graph, *, sources=None, method="auto", dtype=None, output=None, **options) -> Needs:
+    """How a call would search a graph on the host, for :meth:`Graph.estimate`: the matrix, or a block of it.
+
+    Weights are not read, so none counts as negative.
+    """
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    size, height = size_of(graph), graph.n_vertices if sources is None else len(sources)
+    if method == "auto":
+        everything = 2 * height > graph.n_vertices
+        method = choose(size.vertices, size.entries, "cpu", size.weight > 0, False, everything)
+    kind = np.dtype(dtype or (graph.csr_weights.dtype if size.weight and graph.has_rows else np.int32))
+    kind = kind if dtype or graph.has_rows or not size.weight else graph.weights.dtype
+    rows = height if output is None else min(height, rows_of_a_block(height, size.vertices, kind))
+    in_place = sources is None and rows == size.vertices
+    matrix = memory_needed(
+        METHODS[method].full_matrix, size.vertices, rows, kind.itemsize, ("cpu",), in_place
+    )["cpu"]
+    own = METHODS[method].memory
+    return Needs(("rows",), method, None if own is None else lambda size: matrix + own(size), size)

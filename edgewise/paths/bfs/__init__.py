@@ -5,19 +5,22 @@ Distances are unique, so all methods, devices and numbers of threads return the 
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any, Unpack
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.front import CallOptions, front, named
 from edgewise.graph import Graph
 from edgewise.method import Driver, Option, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.bfs.level_synchronous import level_synchronous
+from edgewise.needs import Needs, size_of
+from edgewise.paths.bfs.level_synchronous import bytes_of_search, level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
-from edgewise.paths.csr import adjacency_of, unreached
+from edgewise.paths.csr import adjacency_of, bytes_with_incoming, unreached
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, up_to
@@ -33,6 +36,7 @@ METHODS = {
         Driver("edgewise.paths.harish:breadth_first"),
         "flags: every vertex is read in every round",
         "Harish & Narayanan 2007; Fusi",
+        memory=lambda size: 7 * size.vertices,
         baseline=True,
     ),
     "top-down-sequential": PathMethod(
@@ -40,18 +44,21 @@ METHODS = {
         "one queue on one core",
         "Moore 1959",
         devices=("cpu",),
+        memory=lambda size: (4 + size.width) * size.vertices,
     ),
     "top-down": PathMethod(
         Driver("edgewise.paths.bfs.level_synchronous:top_down"),
         "each worker queues what it reaches, one barrier a level",
         "after GAP, 2015",
         devices=("cpu",),
+        memory=bytes_of_search,
     ),
     "direction-optimising": PathMethod(
         Driver("edgewise.paths.bfs.level_synchronous:direction_optimising"),
         "the same, and bottom-up while the frontier is large",
         "Beamer, Asanovic & Patterson 2012",
         devices=("cpu",),
+        memory=bytes_of_search,
         needs_incoming=True,
     ),
     "cooperative": PathMethod(
@@ -158,6 +165,21 @@ def bfs(
         distances, _ = up_to(targets, distances)
     facts = sources, False, rows, distances, cutoff, targets is not None
     return Distances(graph, name, seconds, *facts, devices=worker_names(device))
+
+
+def needs(graph, *, source=None, method="auto", **options) -> Needs:
+    """How a call would search a graph on the host, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    size = size_of(graph)
+    if method == "auto":
+        is_small = size.vertices + size.entries < tuning.CPU.paths_alone
+        far = "top-down" if graph.directed and "searches" not in graph.prepared else "direction-optimising"
+        method = "top-down-sequential" if is_small else far
+    term = METHODS[method].memory
+    if METHODS[method].needs_incoming and graph.directed and "searches" not in graph.prepared:
+        term = partial(bytes_with_incoming, term)
+    return Needs(("rows",), method, term, size)
 
 
 def _auto(rows, ends, cutoff, device):

@@ -126,6 +126,13 @@ def new_memory(rows, n_workers):
     )
 
 
+def bytes_of_search(size) -> float:
+    """Bytes of the memory of a search and its distances, for a :class:`~edgewise.needs.Size`."""
+    n, n_workers = size.vertices, size.threads
+    queues = 2 * n_workers * size.width * max(n // QUEUE_PART, QUEUE_VERTICES)
+    return (4 + size.width + (3 + n_workers) / 8) * n + queues
+
+
 def new_search(rows, incoming, n_workers, memory):
     """The state of a search."""
     counters = np.zeros((3, AT.workers + n_workers, LINE), np.int64)

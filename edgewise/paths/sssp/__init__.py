@@ -16,14 +16,18 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.needs import Needs, size_of
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, up_to
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
+from edgewise.paths.sssp.delta_stepping import bytes_of_bins
+from edgewise.paths.sssp.sequential import bytes_of_sequential
 from edgewise.paths.sssp.weights import (
     edge_at,
     limit_in,
@@ -48,6 +52,7 @@ METHODS = {
         "relax the edges of vertices lowered in the round before",
         "Bellman 1958, Moore 1959",
         weights="any",
+        memory=lambda size: (size.weight + 24) * size.vertices,
     ),
     "delta-stepping": PathMethod(
         Driver("edgewise.paths.sssp.delta_stepping:delta_stepping"),
@@ -56,6 +61,7 @@ METHODS = {
         weights="not negative",
         options={"delta": POSITIVE},
         devices=("cpu",),
+        memory=bytes_of_bins,
         stops_at_targets=True,
     ),
     "near-far": PathMethod(
@@ -71,6 +77,7 @@ METHODS = {
         "Moore 1959; after Davidson et al. 2014",
         weights="not negative",
         devices=("cpu",),
+        memory=bytes_of_sequential,
         stops_at_targets=True,
     ),
     "dijkstra": PathMethod(
@@ -79,6 +86,7 @@ METHODS = {
         "Dijkstra 1959",
         weights="not negative",
         devices=("cpu",),
+        memory=lambda size: size.weight * size.vertices + (size.weight + 8) * size.entries,
         stops_at_targets=True,
     ),
     "contraction-hierarchy": PathMethod(
@@ -230,6 +238,20 @@ def _auto(rows, search):
         nearby, given_up = search_nearby(rows, search.sources, limit, search.targets)
         found = (nearby, False) if given_up is None else None
     return "near-far-sequential" if rows.is_small or found else "delta-stepping", found
+
+
+def needs(graph, *, source=None, method="auto", **options) -> Needs:
+    """How a call would search a graph on the host, for :meth:`Graph.estimate`.
+
+    Weights are not read, so none counts as negative, and no distance as too large for its type.
+    """
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    size = size_of(graph)
+    if method == "auto":
+        is_small = size.vertices + size.entries < tuning.CPU.paths_alone
+        method = "near-far-sequential" if is_small else "delta-stepping"
+    return Needs(("rows",), method, METHODS[method].memory, size)
 
 
 def _distances(method, rows, search):

@@ -441,6 +441,11 @@ def chunks_for(n_vertices, n_workers):
     return 2 * RING + (n_vertices + 4 * n_vertices // n_workers) // CHUNK
 
 
+def bytes_of_bins(size) -> float:
+    """Bytes of distances and of the chunks in use, for a :class:`~edgewise.needs.Size`."""
+    return (size.weight + 2 * size.width) * size.vertices + size.threads * 2 * RING * CHUNK * size.width
+
+
 def least_work(rows, n_workers):
     """Vertices that a worker should process in a round at least."""
     n = max(rows.n_vertices, 1)

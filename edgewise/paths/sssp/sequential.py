@@ -141,6 +141,12 @@ def search_all(rows, sources, cutoff):
     return distances, overflowed
 
 
+def bytes_of_sequential(size) -> float:
+    """Bytes of a search of all vertices, for a :class:`~edgewise.needs.Size`."""
+    n = size.vertices
+    return size.width * ((1 << n.bit_length()) + n) + (size.weight + 1) * n
+
+
 def _memory(n, index_type):
     room = 1 << n.bit_length()
     return Pending(np.empty(room, index_type), np.empty(n + 1, index_type), np.zeros(n, np.uint8))

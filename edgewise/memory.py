@@ -1,0 +1,213 @@
+"""The limit of memory: the bytes that this process may hold, who says so, and whether a call fits.
+
+The least of these that are there is in force:
+
+1. ``memory=`` of a call, or ``--memory`` of the command line: what the process may hold in all, with Python,
+   the packages and the graphs that are there already;
+2. the limit of the container: that of the control groups of the process and of all groups above, by version 1
+   or 2 of the interface, of which what the other processes of a group hold is taken off.  Files that the
+   system keeps in memory count as free;
+3. the limit of ``ulimit -v``, which counts addresses, whether or not there is memory behind them;
+4. the memory of the machine that is available.
+
+A call that needs much asks :func:`check` before it begins.  Whatever fits in memory in several ways asks
+:func:`free`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from edgewise import control_groups
+from edgewise.control_groups import text
+from edgewise.errors import OptionError, OutOfMemoryError, argument
+
+#: Bytes that a call may take without asking, since the question takes longer than that memory matters.
+UNCHECKED_BYTES = 1 << 26
+#: Bytes of the units in which memory may be given.
+UNITS = {"": 1, "B": 1} | {f"{unit}B": 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
+UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
+UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
+#: Source of a limit that the user has given.
+GIVEN = argument("memory")
+#: A limit of version 1 of the control groups that is none.
+NONE_1 = 1 << 60
+
+#: Bytes that were given for the call, or for the command.
+_given: ContextVar[int | None] = ContextVar("memory", default=None)
+#: Returns the bytes that ``memory=`` or ``--memory`` allows, or ``None``.
+given = _given.get
+
+
+class Limit(NamedTuple):
+    """What this process may hold.
+
+    Attributes
+    ----------
+    bytes : int
+        In all.
+    held : int
+        What it holds already, or with the other processes of its container.
+    source : str
+        In words what has decided it.
+    """
+
+    bytes: int
+    held: int
+    source: str
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user has given it, and may give another one."""
+        return self.source == GIVEN
+
+    def more(self, need: float) -> str:
+        """What to do to have so many bytes in all."""
+        return f"give {in_words(1.05 * need)}" if self.is_given else "use a machine with more"
+
+    @property
+    def free(self) -> int:
+        """Bytes that may still be taken."""
+        return max(0, self.bytes - self.held)
+
+
+def limit() -> Limit:
+    """The limit in force: the one that leaves least."""
+    return min(_limits(), key=lambda one: one.free)
+
+
+def free() -> int:
+    """Bytes that this process may still take."""
+    return limit().free
+
+
+@contextmanager
+def limited(memory: Any) -> Iterator[None]:
+    """Context of a call, or of a command, with a limit; ``None`` changes nothing."""
+    if memory is None:
+        yield
+        return
+    token = _given.set(bytes_of(memory))
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def check(needed: int, what: str, remedy: str = "") -> None:
+    """Raise :class:`OutOfMemoryError` unless so many further bytes are allowed.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes beside those that the process holds.
+    what : str
+        What needs them.
+    remedy : str
+        What may be done beside giving more; empty if there is nothing.
+    """
+    if needed <= UNCHECKED_BYTES and given() is None:
+        return
+    most = limit()
+    if needed > most.free:
+        raise OutOfMemoryError(refusal(needed, most, what, remedy))
+
+
+def refusal(needed: int, most: Limit, what: str, remedy: str) -> str:
+    """The message of a call that needs so many bytes beside those that the process holds.
+
+    Examples
+    --------
+    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "stream it")
+    'a forest needs 4.5 GB in all, and the limit is 4 GB; use a machine with more, or stream it'
+    """
+    need, allowed = most.held + needed, in_words(most.bytes)
+    remedy = ", or ".join(filter(None, [most.more(need), remedy]))
+    return f"{what} needs {in_words(need)} in all, and {most.source} is {allowed}; {remedy}"
+
+
+def held() -> int:
+    """Bytes of memory that this process holds."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
+
+
+def _limits() -> Iterator[Limit]:
+    """Yield all limits."""
+    import psutil
+
+    process, machine = psutil.Process(), psutil.virtual_memory()
+    now = process.memory_info()
+    if (own := given()) is not None:
+        yield Limit(own, now.rss, GIVEN)
+    for most, used in container_limits():
+        yield Limit(most, used, "the limit of the container")
+    addresses = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
+    if addresses >= 0:
+        yield Limit(addresses, now.vms, "the limit of ulimit -v")
+    yield Limit(machine.available + now.rss, now.rss, "what this machine has")
+
+
+def container_limits(root: str | Path = "/") -> list[tuple[int, int]]:
+    """Bytes that each control group of this process may hold, if it has a limit, and those that it holds."""
+    return list(control_groups.limits("memory", (_limit_1, _limit_2), root))
+
+
+def _limit_2(folder):
+    """The limit of a group by version 2: ``memory.max`` has it, or ``max``."""
+    return _group(folder, "memory.max", "memory.current", "")
+
+
+def _limit_1(folder):
+    """The limit of a group by version 1, where a very large one is none."""
+    return _group(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+
+
+def _group(folder, most, used, prefix):
+    most, used = text(folder / most).strip(), text(folder / used).strip()
+    if not (most.isdecimal() and used.isdecimal()) or int(most) >= NONE_1:
+        return None
+    facts = dict(line.split(" ", 1) for line in text(folder / "memory.stat").splitlines() if " " in line)
+    files = (facts.get(f"{prefix}{kind}_file", "0").strip() for kind in ("inactive", "active"))
+    return int(most), max(0, int(used) - sum(int(size) for size in files if size.isdecimal()))
+
+
+def bytes_of(memory: Any) -> int:
+    """Bytes of memory, given as a number or as text.
+
+    Examples
+    --------
+    >>> bytes_of("2 GB"), bytes_of("512m"), bytes_of("1 GiB"), bytes_of(1e6)
+    (2000000000, 512000000, 1073741824, 1000000)
+    """
+    if isinstance(memory, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory)
+        number, unit = (float(found[1]), found[2].upper()) if found else (0.0, "")
+    else:
+        is_number = isinstance(memory, Real) and not isinstance(memory, bool)
+        number, unit = (float(memory) if is_number else 0.0), ""
+    if unit not in UNITS or not 0 < number * UNITS[unit] < float("inf"):
+        raise OptionError(f"{argument('memory', memory)} must be a number of bytes, or such as '4GB'")
+    return int(number * UNITS[unit])
+
+
+def in_words(count: float) -> str:
+    """Bytes in a unit of three digits at most.
+
+    Examples
+    --------
+    >>> in_words(7.14e9), in_words(4e9), in_words(512_300_000), in_words(12_345)
+    ('7.1 GB', '4 GB', '512 MB', '12 KB')
+    """
+    for unit in ("TB", "GB", "MB", "KB"):
+        if count >= UNITS[unit]:
+            value = count / UNITS[unit]
+            return f"{value:.1f}".removesuffix(".0") + f" {unit}" if value < 10 else f"{value:.0f} {unit}"
+    return f"{count:.0f} bytes"

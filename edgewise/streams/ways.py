@@ -1,0 +1,228 @@
+"""The ways from tables of pairs to a table of clusters, what each needs, and the first one that fits.
+
+In memory all pairs are there at once; a stream keeps a parent for each id; and by ranges, ids and pairs are
+on disk (:mod:`~edgewise.streams.contraction`).  What they need follows from the footers of Parquet files, or
+the sizes of text files, and from a sample: the rows that come first.  The bytes for a row and for an id are
+measured (``bench/memory.py jobs``).
+"""
+
+from __future__ import annotations
+
+import sys
+from math import exp, expm1
+from typing import Any, NamedTuple
+
+from edgewise import memory
+from edgewise.device import threads
+from edgewise.errors import OutOfMemoryError
+from edgewise.files.text_table import AS_INFERRED
+from edgewise.ingest.pair_columns import PairBatches, PairColumns
+from edgewise.streams.file_stream import FileStream, StreamedPairs
+from edgewise.streams.partitioned_strings import MARKS_OF_ROW
+from edgewise.streams.union import Union
+from edgewise.workers import device_team
+
+#: Bytes of Python, the packages and the kernels.
+BASE = 210_000_000
+#: The same where few rows are read, for which nothing is compiled or loaded.
+WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
+#: The ways, from the fastest one on.
+IN_MEMORY, STREAMED, ON_DISK = "in memory", "streamed", "on disk"
+ALL = (IN_MEMORY, STREAMED, ON_DISK)
+#: Bytes for each pair in memory, beside those of strings; and for each id.
+OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 36
+#: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.
+OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 55
+#: Bytes of a forest: for each edge and id in memory, and for each id of a stream that collects few edges.
+OF_EDGE, OF_STREAMED_TREE = 45, 180
+#: Bytes of a score, which is read and then copied.
+WEIGHT = 8
+#: Bytes of a row group that is decoded, for each of a row.
+DECODED = 24
+#: Rows that are decoded at a time, at most, and how many times as many wait to be numbered.
+GROUP, WAITING = 1 << 20, 2
+#: Bytes that a range on disk has at least, and those for each pair and id there.
+LEAST_RANGE, PAIR_ON_DISK, ID_ON_DISK = 64_000_000, 8, 9
+#: Bytes on disk beside the text of a string, for each place where it is and for its first one.
+OF_POSITION, OF_FIRST = 6, 12
+#: Rows of which the ids are looked at.
+SAMPLE = 1 << 17
+#: Bisections of the number of distinct ids.
+BISECTIONS = 60
+
+
+class Pairs(NamedTuple):
+    """What is known of tables of pairs before they are read.
+
+    Attributes
+    ----------
+    rows : int
+        Those that are kept.
+    ids : str
+        ``"strings"``, or integers that are ``"dense"`` or ``"sparse"``.
+    distinct : int
+        Ids that occur.
+    end : int
+        Dense ids are below it.
+    length : float
+        Mean bytes of a string.
+    exact : bool
+        Whether nothing but the number of distinct ids is from a sample.
+    """
+
+    rows: int
+    ids: str
+    distinct: int
+    end: int
+    length: float
+    exact: bool
+
+
+class Way(NamedTuple):
+    """A way, the bytes of memory at its peak, the program included, and those on disk."""
+
+    name: str
+    bytes: int
+    disk_bytes: int
+
+
+class Survey(FileStream):
+    """A stream of which nothing is read but a sample: whether ids are dense does not depend on memory."""
+
+    def _max_vertices(self):
+        return sys.maxsize
+
+
+def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
+    """What is known of tables, with the options of :func:`edgewise.stream_components`."""
+    import pyarrow as pa
+
+    stream = Survey(path, columns, Union(), n_vertices, device_team("cpu"))
+    plan = stream.plan_for(StreamedPairs(stream.shards.schema(AS_INFERRED), stream))
+    sampled, kept, ids = _sample(stream)
+    pa.default_memory_pool().release_unused()  # what the sample has left
+    size = sum(size for _, size, _ in stream.shards.stamps)
+    rows = plan.rows
+    if rows is None:
+        rows = int(size / max(ids.bytes_of_row, 1))
+    rows = max(kept, int(rows * kept / max(sampled, 1)))
+    distinct = distinct_among(ids.distinct, 2 * ids.drawn, 2 * rows)
+    dense = plan.ids == "dense"
+    end = (plan.room or min(plan.limit, max(ids.largest + 1, distinct))) if dense else 0
+    distinct = min(distinct, end) if dense else distinct
+    exact = plan.rows is not None and kept == sampled
+    return Pairs(rows, plan.ids, distinct, end, ids.length, exact)
+
+
+class Columns(NamedTuple):
+    """Of the ids of some rows: how many differ, the largest number, and mean bytes of one and of a row."""
+
+    drawn: int
+    distinct: int
+    largest: int
+    length: float
+    bytes_of_row: float
+
+
+def _sample(stream):
+    """Rows that were looked at, those of them that are kept, and the facts of the ids."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    source, target = stream.shards.id_columns
+    wanted = PairColumns(source, target, None, stream.columns["where"], stream.columns["null"])
+    pairs = PairBatches(stream.shards.schema(AS_INFERRED), wanted)
+    found = stream.shards.chosen(pairs, 1)
+    try:
+        _, _, chosen = next(found, (0, 0, None))
+    finally:
+        found.close()
+    if chosen is None:
+        return 0, 0, Columns(0, 0, -1, 0.0, 0.0)
+    kept = chosen.batch.num_rows
+    columns = [chosen.batch.column(name).slice(0, SAMPLE) for name in (source, target)]
+    drawn = len(columns[0])
+    distinct = len(pc.unique(pa.chunked_array(columns)))
+    numbers = pa.types.is_integer(columns[0].type)
+    largest = max((pc.max(one).as_py() or 0 for one in columns), default=-1) if numbers and kept else -1
+    length = sum(one.nbytes for one in columns) / max(2 * drawn, 1)
+    return chosen.rows, kept, Columns(drawn, distinct, largest, length, 2 * length + 2)
+
+
+def distinct_among(found: int, drawn: int, total: int) -> int:
+    """Different ids among all, if ``found`` of ``drawn`` ones differ and each is as likely everywhere.
+
+    Examples
+    --------
+    >>> distinct_among(1000, 1000, 5000), distinct_among(10, 1000, 5000)
+    (5000, 10)
+    """
+    if found >= drawn or total <= drawn:
+        return total if found >= drawn else found
+    low, high = float(found), 1e15
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if -middle * expm1(-drawn / middle) < found else (low, middle)
+    return min(total, max(found, round(high * (1 - exp(-total / high)))))
+
+
+def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
+    """The ways for some pairs, from the fastest one on; ``weighted`` if scores are kept in memory."""
+    strings = pairs.ids == "strings"
+    text = pairs.length if strings else 0.0
+    of_row = (OF_STRING_PAIR if strings else OF_PAIR) + WEIGHT * weighted
+    of_id = text + (OF_STRING if strings else OF_ID)
+    read, joined = (_decoded(pairs, groups, text) for groups in (WAITING, 1))
+    whole = read + pairs.rows * of_row + pairs.distinct * of_id
+    kept = {
+        "dense": OF_NUMBER * pairs.end,
+        "sparse": OF_INTEGER * pairs.distinct,
+        "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
+    }
+    least = WITHOUT_KERNELS if pairs.rows < FEW else BASE
+    decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
+    ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(BASE + decoded + kept[pairs.ids]), 0)]
+    if pairs.ids != "sparse":
+        disk = PAIR_ON_DISK * pairs.rows + ID_ON_DISK * max(pairs.end, pairs.distinct)
+        marks = 0.0
+        if strings:
+            disk += int(2 * pairs.rows * (text + OF_POSITION) + pairs.distinct * (text + OF_FIRST))
+            marks = MARKS_OF_ROW * pairs.rows
+        ways.append(Way(ON_DISK, int(BASE + decoded + LEAST_RANGE + marks), disk))
+    return ways
+
+
+def _decoded(pairs, waiting, text):
+    """Bytes of row groups that are decoded, and of those that wait, with so much text for each id."""
+    return min(pairs.rows, (threads.count() + waiting) * GROUP) * (DECODED + 2 * text)
+
+
+def ways_of_forest(pairs: Pairs) -> list[Way]:
+    """The ways to a spanning forest, of which none is on disk."""
+    text = pairs.length if pairs.ids == "strings" else 0.0
+    whole = pairs.rows * OF_EDGE + pairs.distinct * (OF_STRING + text)
+    decoded = _decoded(pairs, WAITING, text + WEIGHT / 2)
+    kept = pairs.distinct * (OF_STREAMED_TREE + text)
+    return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
+
+
+def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:
+    """The first way that fits a limit, or OutOfMemoryError with the need of each."""
+    free = most.bytes - most.held + memory.held()
+    fitting = [way for way in ways if way.bytes <= free]
+    for way in fitting:
+        if way.name in allowed:
+            return way
+    least = min(way.bytes for way in ways if way.name in allowed)
+    need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
+    remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])
+    limit = f"{most.source} is {memory.in_words(most.bytes)}"
+    raise OutOfMemoryError(f"the job needs {need}, and {limit}; {remedy}")
+
+
+#: What leads to a way that options exclude.
+REMEDIES = {
+    IN_MEMORY: "leave out --stream, --checkpoint and --vertices",
+    STREAMED: "leave out what needs all pairs in memory",
+    ON_DISK: "name a new folder with -o FOLDER/",
+}
