@@ -27,19 +27,18 @@ class Entry:
 
     Attributes
     ----------
-    request, delta : Request, Delta
-        What was asked, and what it changes.
+    request, delta, log : Request, Delta, Log
+        What was asked, what it changes, and what becomes of clusters.
     time : datetime
         In UTC.
     cause : str or None
-    log : Log
     """
 
     request: Request
     delta: Delta
+    log: Log
     time: datetime
     cause: str | None
-    log: Log
 
     @property
     def number(self) -> int:

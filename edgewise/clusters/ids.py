@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.clusters.runs import Runs, hashes_of
+from edgewise.clusters.runs import Runs, hashes_of, run_of
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import arrow_array, integers, is_utf8, value_type, without_views
 from edgewise.ingest.growing import Growing
@@ -77,7 +77,7 @@ class IntegerIds(Ids):
 
     def extend(self, column):
         values = _values(column)
-        self.runs.add(values.view(np.uint64), len(self))
+        self.runs.add(run_of(values.view(np.uint64), len(self)))
         self.parts["ids"].extend(len(values))[:] = values
 
     def _column(self, rows):
@@ -106,7 +106,7 @@ class StringIds(Ids):
         if not len(column):
             return
         strings, text, n_known = _wide(column), self.parts["text"], len(self)
-        self.runs.add(hashes_of(strings), n_known)
+        self.runs.add(run_of(hashes_of(strings), n_known))
         first, last, end = int(strings.starts[0]), int(strings.starts[-1]), text.used
         text.extend(last - first)[:] = strings.text[first:last]
         self.parts["starts"].extend(len(column))[:] = strings.starts[1:] + (end - first)

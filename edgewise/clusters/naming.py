@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.clusters.state import HALF, NO_CLUSTER, ends_of
+from edgewise.device import each, fetch_add, fetch_max, fetch_min
+from edgewise.primitives import filled
+from edgewise.primitives.counting_sort import gather, marked, scatter
+from edgewise.primitives.sorting import order_of
 
 #: What can become of a cluster, in the order of the log.
 CHANGES = ("born", "grew", "shrank", "merged", "split", "retired")
@@ -55,37 +59,111 @@ class Overlaps(NamedTuple):
     firsts: Any
 
 
+@each
+def forget(record, names, first):
+    """Set the first record with a name to be beyond all."""
+    if names[record] >= 0:
+        first[names[record]] = len(names)
+
+
+@each
+def lower_first(record, names, first):
+    """Lower the first record with a name to this one."""
+    if names[record] >= 0:
+        fetch_min(first, names[record], record)
+
+
+@each
+def write_first(record, names, first, olds):
+    """Write the first record with the same name."""
+    olds[record] = first[names[record]] if names[record] >= 0 else NONE
+
+
 def first_records(before, n_names):
     """The first record with the same name, of each record; negative if it had none."""
-    named = np.flatnonzero(before >= 0)
-    first = np.empty(n_names, np.int64)
-    first[before[named[::-1]]] = named[::-1]  # of equal names, the last one is what stays
-    olds = np.full(len(before), NONE)
-    olds[named] = first[before[named]]
+    first, olds = np.empty(n_names, np.int64), np.empty(len(before), np.int64)
+    forget(len(before), before, first)
+    lower_first(len(before), before, first)
+    write_first(len(before), before, first, olds)
     return olds
+
+
+@each
+def least_of(segment, begins, values, least):
+    """Find the least value of a segment."""
+    value = values[begins[segment]]
+    for item in range(begins[segment] + 1, begins[segment + 1]):
+        value = min(value, values[item])
+    least[segment] = value
 
 
 def overlaps_of(olds, labels):
     """The overlaps of clusters: first records of before and after, negative where there is none."""
-    both = np.flatnonzero((olds >= 0) & (labels >= 0))
-    keys = olds[both].astype(np.uint64) << HALF | labels[both].astype(np.uint64)
-    order = np.argsort(keys)
-    keys, both = keys[order], both[order]
-    is_first = np.ones(len(keys), bool)
-    is_first[1:] = keys[1:] != keys[:-1]
-    begins = np.flatnonzero(is_first)
-    firsts = np.minimum.reduceat(both, begins) if len(both) else both
-    before, after = ends_of(keys[begins])
-    return Overlaps(before, after, np.diff(begins, append=len(keys)), firsts)
+    both = marked((olds >= 0) & (labels >= 0))
+    keys = gather(olds, both).astype(np.uint64) << HALF | gather(labels, both).astype(np.uint64)
+    order = order_of(keys)
+    keys, both = gather(keys, order), gather(both, order)
+    is_first = np.ones(len(keys) + 1, bool)
+    is_first[1:-1] = keys[1:] != keys[:-1]
+    begins = marked(is_first)
+    firsts = np.empty(len(begins) - 1, np.int64)
+    least_of(len(firsts), begins, both, firsts)
+    before, after = ends_of(gather(keys, begins[:-1]))
+    return Overlaps(before, after, np.diff(begins), firsts)
+
+
+class Best(NamedTuple):
+    """Keys of items, their counts and ties, and of each key the highest count and the least tie with it."""
+
+    keys: Any
+    counts: Any
+    ties: Any
+    most: Any
+    least: Any
+
+
+@each
+def raise_most(item, best):
+    """Raise the highest count of a key."""
+    fetch_max(best.most, best.keys[item], best.counts[item])
+
+
+@each
+def lower_tie(item, best):
+    """Lower the least tie of a key, if the count is the highest one."""
+    if best.counts[item] == best.most[best.keys[item]]:
+        fetch_min(best.least, best.keys[item], best.ties[item])
+
+
+@each
+def find_best(item, best, found):
+    """Mark the item with the highest count and the least tie of its key."""
+    key = best.keys[item]
+    found[item] = best.counts[item] == best.most[key] and best.ties[item] == best.least[key]
 
 
 def first_of_each(keys, n_keys, counts, ties):
     """Positions of the item with the highest count of each key; of several, the least of ``ties`` decides."""
-    most, least = np.zeros(n_keys, np.int64), np.full(n_keys, np.iinfo(np.int64).max)
-    np.maximum.at(most, keys, counts)
-    found = np.flatnonzero(counts == most[keys])
-    np.minimum.at(least, keys[found], ties[found])
-    return found[ties[found] == least[keys[found]]]
+    most, least = filled(n_keys, 0, np.int64), filled(n_keys, np.iinfo(np.int64).max, np.int64)
+    best, found = Best(keys, counts, ties, most, least), np.empty(len(keys), bool)
+    raise_most(len(keys), best)
+    lower_tie(len(keys), best)
+    find_best(len(keys), best, found)
+    return marked(found)
+
+
+@each
+def count_label(record, labels, sizes):
+    """Count a record."""
+    if labels[record] >= 0:
+        fetch_add(sizes, labels[record], 1)
+
+
+def sizes_of(labels):
+    """How many records have each label, (n,) int64, of (n,) labels, negative where there is none."""
+    sizes = filled(len(labels), 0, np.int64)
+    count_label(len(labels), labels, sizes)
+    return sizes
 
 
 def named(before, labels, n_names, is_new=None):
@@ -111,14 +189,13 @@ def named(before, labels, n_names, is_new=None):
     n, olds = len(labels), first_records(before, n_names)
     overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
     passing = first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts)
-    passed = before[overlaps.olds[passing]]
-    staying = passing[first_of_each(overlaps.labels[passing], n, overlaps.counts[passing], passed)]
-    roots = np.flatnonzero(labels == np.arange(len(labels)))
-    name_of, size_of = np.full(len(labels), NONE), np.bincount(labels[labels >= 0], minlength=len(labels))
-    name_of[overlaps.labels[staying]] = before[overlaps.olds[staying]]
-    nameless = roots[name_of[roots] < 0]
-    name_of[nameless] = np.arange(n_names, n_names + len(nameless))
-    names = np.where(labels >= 0, name_of[labels], NONE)
+    passed, into = gather(before, overlaps.olds[passing]), overlaps.labels[passing]
+    staying = passing[first_of_each(into, n, overlaps.counts[passing], passed)]
+    name_of, size_of = filled(n, NONE, np.int64), sizes_of(labels)
+    scatter(name_of, overlaps.labels[staying], gather(before, overlaps.olds[staying]))
+    nameless = marked((labels == np.arange(n)) & (name_of < 0))
+    scatter(name_of, nameless, np.arange(n_names, n_names + len(nameless)))
+    names = np.where(labels >= 0, gather(name_of, labels), NONE)
     log = _log(before, olds, overlaps, (passing, staying), nameless, (name_of, size_of))
     return names, n_names + len(nameless), log
 
@@ -126,27 +203,25 @@ def named(before, labels, n_names, is_new=None):
 def _log(before, olds, overlaps, passed, nameless, found):
     """The log; ``passed`` are overlaps by which names pass, and stay; ``found`` names and sizes by label."""
     (passing, staying), (name_of, size_of) = passed, found
-    size_before = np.bincount(olds[olds >= 0], minlength=len(olds))
-    rows = []
+    size_before, rows = sizes_of(olds), []
 
     def add(change, sources, labels):
         """Add rows: clusters of before, ``None`` if there are none, and of after likewise."""
-        none = np.zeros(len(labels if sources is None else sources), np.int64)
-        was = (none + NONE, none) if sources is None else (before[sources], size_before[sources])
-        now = (none + NONE, none) if labels is None else (name_of[labels], size_of[labels])
-        order = np.argsort((now if change in (BORN, SPLIT) else was)[0])
-        columns = np.full(len(none), change, np.int8), was[0], now[0], was[1], now[1]
-        rows.append([column[order] for column in columns])
+        count = len(labels if sources is None else sources)
+        none = np.full(count, NONE), np.zeros(count, np.int64)
+        was = none if sources is None else (gather(before, sources), gather(size_before, sources))
+        now = none if labels is None else (gather(name_of, labels), gather(size_of, labels))
+        rows.append((np.full(count, change, np.int8), was[0], now[0], was[1], now[1]))
 
-    main = first_of_each(overlaps.labels, len(name_of), overlaps.counts, before[overlaps.olds])
+    main = first_of_each(overlaps.labels, len(name_of), overlaps.counts, gather(before, overlaps.olds))
     sources, into = overlaps.olds[main], overlaps.labels[main]
     is_born = np.zeros(len(name_of), bool)
     is_born[nameless] = True
     is_split = is_born[into]
     is_born[into] = False
-    add(BORN, None, np.flatnonzero(is_born))
+    add(BORN, None, marked(is_born))
     kept, ends, counts = (values[staying] for values in (overlaps.olds, overlaps.labels, overlaps.counts))
-    has_grown, has_shrunk = size_of[ends] > counts, size_before[kept] > counts
+    has_grown, has_shrunk = gather(size_of, ends) > counts, gather(size_before, kept) > counts
     add(GREW, kept[has_grown], ends[has_grown])
     add(SHRANK, kept[has_shrunk], ends[has_shrunk])
     merged = np.setdiff1d(passing, staying, assume_unique=True)
@@ -154,5 +229,5 @@ def _log(before, olds, overlaps, passed, nameless, found):
     add(SPLIT, sources[is_split], into[is_split])
     is_retired = size_before > 0
     is_retired[overlaps.olds] = False
-    add(RETIRED, np.flatnonzero(is_retired), None)
+    add(RETIRED, marked(is_retired), None)
     return Log(*map(np.concatenate, zip(*rows)))

@@ -20,6 +20,8 @@ from edgewise.device import device, each
 from edgewise.device.prefetch import prefetch
 from edgewise.device.threads import few_steps
 from edgewise.ingest.string_words import hash_bytes, same_bytes
+from edgewise.primitives.counting_sort import gather
+from edgewise.primitives.sorting import order_of
 
 #: What is found for keys that are not there.
 ABSENT = -1
@@ -60,7 +62,7 @@ def first_not_below(keys, key):
 
 
 @device
-def place_of(keys, key):
+def even_position(keys, key):
     """Where a key is among ascending keys, if these are spread evenly."""
     return (key >> HALF) * np.uint64(len(keys)) >> HALF
 
@@ -68,7 +70,7 @@ def place_of(keys, key):
 @device
 def first_hash_not_below(keys, key):
     """As :func:`first_not_below`, of at least one key; keys are spread evenly."""
-    n, at = np.int64(len(keys)), np.int64(place_of(keys, key))
+    n, at = np.int64(len(keys)), np.int64(even_position(keys, key))
     for _ in range(CORRECTIONS):
         apart = np.int64(key >> HALF) - np.int64(keys[at] >> HALF)
         at = min(max(at + (apart * n >> np.int64(HALF)), np.int64(0)), n - np.int64(1))
@@ -90,7 +92,7 @@ def look_up(item, wanted, run, found):
 @each
 def look_up_hash(item, wanted, run, rows):
     """Write the first row of a hash, if the run has it."""
-    prefetch(run.keys, place_of(run.keys, wanted[min(item + AHEAD, len(wanted) - 1)]))
+    prefetch(run.keys, even_position(run.keys, wanted[min(item + AHEAD, len(wanted) - 1)]))
     at = first_hash_not_below(run.keys, wanted[item])
     rows[item] = ABSENT
     if at < len(run.keys) and run.keys[at] == wanted[item]:
@@ -169,12 +171,10 @@ class Runs:
                 compare_string(len(wanted), wanted, strings, run, known, rows, found)
         return found
 
-    def add(self, keys, first_row):
-        """Enter keys, which have consecutive rows."""
-        if not len(keys):
-            return
-        order = np.argsort(keys, kind="stable")
-        self.runs.append(Run(keys[order], (order + first_row).astype(np.uint32)))
+    def add(self, run):
+        """Enter a run of other keys."""
+        if len(run.keys):
+            self.runs.append(run)
         while len(self.runs) > 1 and len(self.runs[-2].keys) < FACTOR * len(self.runs[-1].keys):
             self.runs.append(merged(self.runs.pop(-2), self.runs.pop(-1)))
 
@@ -183,6 +183,12 @@ class Runs:
         while len(self.runs) > 1:
             self.runs.append(merged(self.runs.pop(-2), self.runs.pop(-1)))
         return self.runs[0] if self.runs else Run(np.empty(0, np.uint64), np.empty(0, np.uint32))
+
+
+def run_of(keys, first_row):
+    """The run of keys in any order, which have consecutive rows."""
+    order = order_of(keys)
+    return Run(gather(keys, order), (order + first_row).astype(np.uint32))
 
 
 def merged(one, other):

@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.clusters.ids import Ids, ids_of_kind
-from edgewise.clusters.runs import Runs
+from edgewise.clusters.runs import Run, Runs
 from edgewise.ingest.growing import Growing
+from edgewise.primitives.counting_sort import scatter
 
 #: Bits of the second record in the key of a pair.
 HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
+#: Arrays are made longer by what is new and a share of that, so that the next batches find room.
+SPARE = 4
 #: Name of the cluster of a record that is deleted.
 NO_CLUSTER = -1
 
@@ -140,12 +143,13 @@ class State:
         """Number of pairs, removed ones included."""
         return self.parts["ones"].used
 
-    def trees_with(self, n_new):
-        """The trees of all records and of new ones, each of which is a tree; the state is as before."""
-        trees, n = self.parts["trees"], self.n_records
-        trees.extend(n_new)[:] = np.arange(n, n + n_new)
-        trees.used = n
-        return trees.array[: n + n_new]
+    def with_new(self, n_new):
+        """Trees and clusters of all records and of new ones, which are trees and in no cluster yet."""
+        n = self.n_records
+        for name, new in (("trees", np.arange(n, n + n_new)), ("clusters", NO_CLUSTER)):
+            self.parts[name].extend(n_new, n_new // SPARE)[:] = new
+            self.parts[name].used = n
+        return self.parts["trees"].array[: n + n_new], self.parts["clusters"].array[: n + n_new]
 
     def set_ids(self):
         """Set the ids, without any yet, once their kind is known."""
@@ -159,12 +163,14 @@ class State:
         if self.ids is not None and delta.new_ids is not None:
             self.ids.extend(delta.new_ids)
             for name in ("trees", "clusters"):
-                self.parts[name].extend(len(delta.new_ids))
+                self.parts[name].extend(len(delta.new_ids), len(delta.new_ids) // SPARE)
         if len(delta.ones):
-            self.pair_runs.add(keys_of(delta.ones, delta.others), self.n_pairs)
+            rows = np.arange(self.n_pairs, self.n_pairs + len(delta.ones), dtype=np.uint32)
+            self.pair_runs.add(Run(keys_of(delta.ones, delta.others), rows))
             for name, values in zip(
                 ("ones", "others", "scores"), (delta.ones, delta.others, delta.new_scores)
             ):
-                self.parts[name].extend(len(values))[:] = values
-        self["scores"][delta.rows] = delta.scores
-        self["trees"][delta.records], self["clusters"][delta.records] = delta.trees, delta.clusters
+                self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
+        scatter(self["scores"], delta.rows, delta.scores)
+        scatter(self["trees"], delta.records, delta.trees)
+        scatter(self["clusters"], delta.records, delta.clusters)
