@@ -50,9 +50,9 @@ def warm_up(pairs, path):
     """Compile what a store needs."""
     import edgewise as ew
 
-    few = pairs.slice(0, 10_000)
+    few = pairs.slice(0, 300_000)  # enough for all threads
     store = ew.ClusterStore.create(path, threshold=THRESHOLD)
-    for batch in ({"add": few}, {"add": few.slice(5000), "remove": few.slice(0, 10).select([0, 1])}):
+    for batch in ({"add": few}, {"add": few.slice(5000), "remove": few.slice(0, 200_000).select([0, 1])}):
         store.apply(**batch)
     ew.ClusterStore.open(path).apply(add=few.slice(0, 100))
     shutil.rmtree(path)

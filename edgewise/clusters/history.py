@@ -13,6 +13,7 @@ from edgewise.clusters.naming import CHANGES, NONE, Log
 from edgewise.clusters.state import Delta, ends_of, keys_of
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.id_types import restored
+from edgewise.primitives.counting_sort import gather, marked
 
 #: Parts of a request, in the order in which they are done, and what they are called in a table.
 OPERATIONS = {"removed": "remove", "withdrawn": "withdraw", "deleted": "delete", "records": "record"}
@@ -103,11 +104,12 @@ def members_table(entry: Entry, state):
     """The records that got another cluster, as a table of Arrow; ``state`` is that before the entry."""
     import pyarrow as pa
 
-    delta, was = entry.delta, state["clusters"]
-    is_old = delta.records < len(was)
-    moved = ~is_old
-    moved[is_old] = was[delta.records[is_old]] != delta.clusters[is_old]
-    old, records, clusters = delta.records[moved & is_old], delta.records[moved], delta.clusters[moved]
+    delta, n_old = entry.delta, int(np.searchsorted(entry.delta.records, state.n_records))
+    moved = np.ones(len(delta.records), bool)
+    moved[:n_old] = gather(state["clusters"], delta.records[:n_old]) != delta.clusters[:n_old]
+    moved = marked(moved)
+    records, clusters = gather(delta.records, moved), gather(delta.clusters, moved)
+    old = records[: np.searchsorted(records, state.n_records)]
     columns = [] if state.ids is None else [state.ids.column(old)]
     if delta.new_ids is not None:
         ids = ids_of_kind(delta.facts.kind, delta.facts.type)
