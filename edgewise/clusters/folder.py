@@ -14,7 +14,7 @@ file                       holds
 The files of Parquet are never written again, and everything else can be made of them: a store whose base or
 deltas are damaged does its entries anew.  The base has room for a quarter more, so that deltas are taken in
 where it is mapped, in pages of the process alone.  Once deltas are longer than that, the next entry writes
-another base.
+another base, without the pairs that are removed.
 
 An entry is there when the manifest is, which is replaced after the files of the entry are on disk; they are
 written at the same time.  Files of an entry that was killed are written again.  One process writes, with a
@@ -143,6 +143,7 @@ class Folder:
         facts["entries"].append(about)
         if needs_base:
             state.take(entry.delta)
+            state.leave_out_removed()
             facts["base"] = _write_base(state, self.path)
         _write_manifest(self.path, facts)
         self.facts, self.needs_base = facts, False

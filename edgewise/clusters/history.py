@@ -147,10 +147,15 @@ class MemoryHistory:
     def __init__(self):
         self.tables: list[Any] = []
         self.members: list[tuple] = []
+        self.n_removed = 0
 
     def append(self, entry: Entry, state):
-        """Keep an entry, and have the state take it in."""
+        """Keep an entry, and have the state take it in; leave out removed pairs once they may be the most."""
         state.take(entry.delta)
+        self.n_removed += int(np.count_nonzero(np.isnan(entry.delta.scores)))
+        if 2 * self.n_removed > state.n_pairs:
+            state.leave_out_removed()
+            self.n_removed = 0
         self.tables.append(entry.table)
         self.members.append((entry.delta.records, entry.delta.clusters))
 

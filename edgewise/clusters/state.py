@@ -1,9 +1,10 @@
 """The state of a cluster store: records, pairs and decisions, and what a batch changes of them.
 
-Records and pairs have consecutive numbers, in the order in which they came, and keep them: a pair that is
-removed has the score NaN, a record that is deleted has no cluster, and both can come back.  A *tree* is a
-component of the active pairs, those that reach the threshold, and of the pairs that must be together; a
-*cluster* is a tree, or a part of one that decisions divide.
+Records and pairs have consecutive numbers, in the order in which they came.  Records keep them: one that is
+deleted has no cluster, and can come back.  A pair that is removed has the score NaN, and can come back, until
+such pairs are left out, and those after them get other rows; nothing that is written names rows of pairs
+after that.  A *tree* is a component of the active pairs, those that reach the threshold, and of the pairs
+that must be together; a *cluster* is a tree, or a part of one that decisions divide.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
 then taken in, so that it happens as a whole or not at all.  A store that is opened takes in the deltas of its
@@ -15,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.clusters.ids import Ids, ids_of_kind
-from edgewise.clusters.runs import Run, Runs
+from edgewise.clusters.runs import ABSENT, Run, Runs
 from edgewise.ingest.growing import Growing
-from edgewise.primitives.counting_sort import scatter
+from edgewise.primitives.counting_sort import gather, marked, scatter
 
 #: Bits of the second record in the key of a pair.
 HALF = np.uint64(32)
@@ -150,6 +151,23 @@ class State:
             self.parts[name].extend(n_new, n_new // SPARE)[:] = new
             self.parts[name].used = n
         return self.parts["trees"].array[: n + n_new], self.parts["clusters"].array[: n + n_new]
+
+    def leave_out_removed(self):
+        """Leave out pairs that are removed."""
+        kept = marked(~np.isnan(self["scores"]))
+        if len(kept) == self.n_pairs:
+            return
+        moved = np.full(self.n_pairs, ABSENT)
+        scatter(moved, kept, np.arange(len(kept)))
+        for name in ("ones", "others", "scores"):
+            values = gather(self[name], kept)
+            self.parts[name] = Growing(values.dtype)
+            self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
+        run = self.pair_runs.whole()
+        rows = gather(moved, run.rows)
+        found = marked(rows >= 0)
+        self.pair_runs = Runs()
+        self.pair_runs.add(Run(gather(run.keys, found), gather(rows, found).astype(np.uint32)))
 
     def set_ids(self):
         """Set the ids, without any yet, once their kind is known."""
