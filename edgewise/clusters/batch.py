@@ -421,7 +421,8 @@ def _divided(labels, touched, name):
     position = np.empty(len(labels), np.uint32)
     position[members] = np.arange(len(members))
     edges = [column[is_divided[labels[pairs.ones]]] for column in pairs]
-    order = np.lexsort((edges[1], edges[0], -edges[2]))
+    order = order_of(keys_of(*edges[:2]))
+    order = order[np.argsort(-edges[2][order], kind="stable")]
     musts, cannots = (
         tuple(position[end[is_divided[labels[ends[0]]] & is_divided[labels[ends[1]]]]] for end in ends)
         for ends in (touched.musts, touched.cannots)
