@@ -72,7 +72,7 @@ def warmup(
     partitions : bool
         Compile partitions, for graphs with and without weights, and their measures.
     cores : bool
-        Compile core numbers, strong components, stores of clusters, and all problems that have no option here.
+        Compile core numbers, strong components, stores of clusters, and all that has no option here.
 
     Returns
     -------

@@ -306,10 +306,11 @@ def _pair_changes(state, request, name):
     known = state.pair_runs.find(keys)
     is_known, comes_again = known >= 0, np.zeros(len(scores), bool)
     comes_again[known[is_known]] = True
-    gone = rows[~gather(comes_again, rows)]
-    changed = np.concatenate([gone, known[is_known]])
-    values = np.concatenate([np.full(len(gone), REMOVED), new_scores[is_known]])
-    return PairChanges(changed, values, keys[~is_known], new_scores[~is_known])
+    gone, again = gather(rows, marked(~gather(comes_again, rows))), marked(is_known)
+    changed = np.concatenate([gone, gather(known, again)])
+    values = np.concatenate([np.full(len(gone), REMOVED), gather(new_scores, again)])
+    new = marked(~is_known)
+    return PairChanges(changed, values, gather(keys, new), gather(new_scores, new))
 
 
 def _best(keys, scores):
@@ -318,9 +319,9 @@ def _best(keys, scores):
         return keys, np.empty(0)
     order = order_of(keys)
     keys = gather(keys, order)
-    begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    begins = marked(np.concatenate([[True], keys[1:] != keys[:-1]]))
     scores = np.ones(len(keys)) if scores is None else gather(scores, order)
-    return keys[begins], np.maximum.reduceat(scores, begins)
+    return gather(keys, begins), np.maximum.reduceat(scores, begins)
 
 
 def _decisions(state, request, is_there, name):
@@ -376,10 +377,11 @@ def _touched(state, changes, decisions, records, least):
     rows = marked(found)
     found = np.empty(len(changes.keys), bool)
     find_new(len(found), changes, records, least, found)
-    new = Pairs._make(column[found] for column in (*ends_of(changes.keys), changes.new_scores))
+    found = marked(found)
+    new = Pairs._make((*ends_of(gather(changes.keys, found)), gather(changes.new_scores, found)))
     ends = np.empty((2, len(rows) + len(new.ones)), np.uint32)
     write_ends(len(rows), rows, pairs, position, (ends[0], ends[1]))
-    ends[:, len(rows) :] = position[new.ones], position[new.others]
+    ends[:, len(rows) :] = gather(position, new.ones), gather(position, new.others)
     is_touched = [[records.is_touched[trees] for trees in _trees(records, keys)] for keys in decisions]
     musts, cannots = (
         tuple(position[end[of_one & of_other]] for end in ends_of(keys))

@@ -52,13 +52,11 @@ class Entry:
         import pyarrow as pa
 
         log, count = self.log, len(self.log.change)
-        changes, rows = (
-            pa.array(CHANGES).take(arrow_array(log.change)),
-            arrow_array(np.zeros(count, np.int64)),
-        )
-        times, causes = pa.array([self.time], pa.timestamp("us", "UTC")), pa.array([self.cause], pa.string())
+        changes = pa.array(CHANGES).take(arrow_array(log.change))
+        times = pa.repeat(pa.scalar(self.time, pa.timestamp("us", "UTC")), count)
+        causes = pa.repeat(pa.scalar(self.cause, pa.string()), count)
         names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
-        columns = arrow_array(np.full(count, self.number)), times.take(rows), causes.take(rows), changes
+        columns = arrow_array(np.full(count, self.number)), times, causes, changes
         sizes = arrow_array(log.size_before), arrow_array(log.size)
         return pa.Table.from_arrays([*columns, *names, *sizes], schema=log_schema())
 

@@ -58,6 +58,24 @@ class Overlaps(NamedTuple):
     counts: Any
     firsts: Any
 
+    def chosen(self, positions):
+        """Some of the overlaps."""
+        return Overlaps._make(gather(column, positions) for column in self)
+
+
+class Sizes(NamedTuple):
+    """Names and sizes of clusters: before by their first records, and after by their labels.
+
+    Attributes
+    ----------
+    before, name_of, size_before, size_of : (n,) int64 arrays
+    """
+
+    before: Any
+    name_of: Any
+    size_before: Any
+    size_of: Any
+
 
 @each
 def forget(record, names, first):
@@ -188,46 +206,44 @@ def named(before, labels, n_names, is_new=None):
     """
     n, olds = len(labels), first_records(before, n_names)
     overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
-    passing = first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts)
-    passed, into = gather(before, overlaps.olds[passing]), overlaps.labels[passing]
-    staying = passing[first_of_each(into, n, overlaps.counts[passing], passed)]
-    name_of, size_of = filled(n, NONE, np.int64), sizes_of(labels)
-    scatter(name_of, overlaps.labels[staying], gather(before, overlaps.olds[staying]))
-    nameless = marked((labels == np.arange(n)) & (name_of < 0))
+    passing = overlaps.chosen(first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts))
+    stays = np.zeros(len(passing.olds), bool)
+    stays[first_of_each(passing.labels, n, passing.counts, gather(before, passing.olds))] = True
+    staying, merging = passing.chosen(marked(stays)), passing.chosen(marked(~stays))
+    name_of = filled(n, NONE, np.int64)
+    scatter(name_of, staying.labels, gather(before, staying.olds))
+    is_new_name = (labels == np.arange(n)) & (name_of < 0)
+    nameless = marked(is_new_name)
     scatter(name_of, nameless, np.arange(n_names, n_names + len(nameless)))
     names = np.where(labels >= 0, gather(name_of, labels), NONE)
-    log = _log(before, olds, overlaps, (passing, staying), nameless, (name_of, size_of))
-    return names, n_names + len(nameless), log
+    sizes = Sizes(before, name_of, sizes_of(olds), sizes_of(labels))
+    return names, n_names + len(nameless), _log(sizes, overlaps, staying, merging, is_new_name)
 
 
-def _log(before, olds, overlaps, passed, nameless, found):
-    """The log; ``passed`` are overlaps by which names pass, and stay; ``found`` names and sizes by label."""
-    (passing, staying), (name_of, size_of) = passed, found
-    size_before, rows = sizes_of(olds), []
+def _log(sizes, overlaps, staying, merging, is_born):
+    """The log; names pass by the overlaps that are staying or merging, and clusters with new ones are born."""
+    rows: list[tuple] = []
 
-    def add(change, sources, labels):
+    def add(change, olds, labels):
         """Add rows: clusters of before, ``None`` if there are none, and of after likewise."""
-        count = len(labels if sources is None else sources)
+        count = len(labels if olds is None else olds)
         none = np.full(count, NONE), np.zeros(count, np.int64)
-        was = none if sources is None else (gather(before, sources), gather(size_before, sources))
-        now = none if labels is None else (gather(name_of, labels), gather(size_of, labels))
+        was = none if olds is None else (gather(sizes.before, olds), gather(sizes.size_before, olds))
+        now = none if labels is None else (gather(sizes.name_of, labels), gather(sizes.size_of, labels))
         rows.append((np.full(count, change, np.int8), was[0], now[0], was[1], now[1]))
 
-    main = first_of_each(overlaps.labels, len(name_of), overlaps.counts, gather(before, overlaps.olds))
-    sources, into = overlaps.olds[main], overlaps.labels[main]
-    is_born = np.zeros(len(name_of), bool)
-    is_born[nameless] = True
-    is_split = is_born[into]
-    is_born[into] = False
+    parts = overlaps.chosen(marked(gather(is_born, overlaps.labels)))
+    names = gather(sizes.before, parts.olds)
+    parts = parts.chosen(first_of_each(parts.labels, len(is_born), parts.counts, names))
+    is_born[parts.labels] = False
     add(BORN, None, marked(is_born))
-    kept, ends, counts = (values[staying] for values in (overlaps.olds, overlaps.labels, overlaps.counts))
-    has_grown, has_shrunk = gather(size_of, ends) > counts, gather(size_before, kept) > counts
-    add(GREW, kept[has_grown], ends[has_grown])
-    add(SHRANK, kept[has_shrunk], ends[has_shrunk])
-    merged = np.setdiff1d(passing, staying, assume_unique=True)
-    add(MERGED, overlaps.olds[merged], overlaps.labels[merged])
-    add(SPLIT, sources[is_split], into[is_split])
-    is_retired = size_before > 0
+    grown = staying.chosen(marked(gather(sizes.size_of, staying.labels) > staying.counts))
+    add(GREW, grown.olds, grown.labels)
+    shrunk = staying.chosen(marked(gather(sizes.size_before, staying.olds) > staying.counts))
+    add(SHRANK, shrunk.olds, shrunk.labels)
+    add(MERGED, merging.olds, merging.labels)
+    add(SPLIT, parts.olds, parts.labels)
+    is_retired = sizes.size_before > 0
     is_retired[overlaps.olds] = False
     add(RETIRED, marked(is_retired), None)
     return Log(*map(np.concatenate, zip(*rows)))
