@@ -221,7 +221,7 @@ def named(before, labels, n_names, is_new=None):
 
 
 def _log(sizes, overlaps, staying, merging, is_born):
-    """The log; names pass by the overlaps that are staying or merging, and clusters with new ones are born."""
+    """The log, from overlaps by which names stay and merge; ``is_born`` marks labels with new names."""
     rows: list[tuple] = []
 
     def add(change, olds, labels):
