@@ -27,6 +27,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -133,13 +134,13 @@ class Folder:
         """Write an entry, and have the state take it in."""
         self._remove_leftovers()
         needs_base = self.needs_base or self._needs_base(_bytes_of(entry.delta))
-        contents = [(name, make(entry, state)) for name, make in TABLES.items()]
-        contents += [] if needs_base else [("delta", entry.delta)]
+        deltas = [] if needs_base else [("delta", entry.delta)]
+        contents = chain(deltas, ((name, make(entry, state)) for name, make in TABLES.items()))
         write = partial(self._write_file, entry.number)
         facts = dict(self.facts, entries=[*self.facts["entries"]])
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict()}
-        about |= {"files": dict(in_order(write, contents, len(contents), "edgewise-write"))}
+        about |= {"files": dict(in_order(write, contents, 1 + len(TABLES), "edgewise-write"))}
         facts["entries"].append(about)
         if needs_base:
             state.take(entry.delta)
