@@ -27,7 +27,7 @@ from edgewise.errors import GraphError, argument
 from edgewise.forest.constraints import Decisions, constrained
 from edgewise.graph import Graph
 from edgewise.primitives.counting_sort import gather, marked, scatter
-from edgewise.primitives.sorting import order_of
+from edgewise.primitives.sorting import begins_of, order_of
 from edgewise.result import counted
 
 #: The score of a pair that is removed.
@@ -319,7 +319,7 @@ def _best(keys, scores):
         return keys, np.empty(0)
     order = order_of(keys)
     keys = gather(keys, order)
-    begins = marked(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    begins = begins_of(keys)[:-1]
     scores = np.ones(len(keys)) if scores is None else gather(scores, order)
     return gather(keys, begins), np.maximum.reduceat(scores, begins)
 

@@ -14,7 +14,7 @@ from edgewise.clusters.state import HALF, NO_CLUSTER, ends_of
 from edgewise.device import each, fetch_add, fetch_max, fetch_min
 from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
-from edgewise.primitives.sorting import order_of
+from edgewise.primitives.sorting import begins_of, order_of
 
 #: What can become of a cluster, in the order of the log.
 CHANGES = ("born", "grew", "shrank", "merged", "split", "retired")
@@ -115,15 +115,29 @@ def least_of(segment, begins, values, least):
     least[segment] = value
 
 
+@each
+def mark_both(record, olds, labels, marks):
+    """Mark a record that is in a cluster before and after."""
+    marks[record] = olds[record] >= 0 and labels[record] >= 0
+
+
+@each
+def write_key(item, records, olds, labels, keys):
+    """Write the key of the two clusters of a record."""
+    record = records[item]
+    keys[item] = np.uint64(olds[record]) << HALF | np.uint64(labels[record])
+
+
 def overlaps_of(olds, labels):
     """The overlaps of clusters: first records of before and after, negative where there is none."""
-    both = marked((olds >= 0) & (labels >= 0))
-    keys = gather(olds, both).astype(np.uint64) << HALF | gather(labels, both).astype(np.uint64)
+    marks = np.empty(len(olds), bool)
+    mark_both(len(marks), olds, labels, marks)
+    both = marked(marks)
+    keys = np.empty(len(both), np.uint64)
+    write_key(len(both), both, olds, labels, keys)
     order = order_of(keys)
     keys, both = gather(keys, order), gather(both, order)
-    is_first = np.ones(len(keys) + 1, bool)
-    is_first[1:-1] = keys[1:] != keys[:-1]
-    begins = marked(is_first)
+    begins = begins_of(keys)
     firsts = np.empty(len(begins) - 1, np.int64)
     least_of(len(firsts), begins, both, firsts)
     before, after = ends_of(gather(keys, begins[:-1]))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.clusters.ids import Ids, ids_of_kind
+from edgewise.clusters.ids import SPARE, Ids, ids_of_kind
 from edgewise.clusters.runs import ABSENT, Run, Runs
 from edgewise.ingest.growing import Growing
 from edgewise.primitives.counting_sort import gather, marked, scatter
@@ -23,8 +23,6 @@ from edgewise.primitives.counting_sort import gather, marked, scatter
 #: Bits of the second record in the key of a pair.
 HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
-#: Arrays are made longer by what is new and a share of that, so that the next batches find room.
-SPARE = 4
 #: Name of the cluster of a record that is deleted.
 NO_CLUSTER = -1
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from edgewise.device import device, each, threads
-from edgewise.primitives.counting_sort import bounds_of, starts_by_key
+from edgewise.primitives.counting_sort import bounds_of, marked, starts_by_key
 from edgewise.primitives.thread_pool import ThreadPool
 
 #: Keys of the smallest part.
@@ -77,3 +77,15 @@ def order_of(keys):
 
 def _sort_part(keys, positions, first, end):
     positions[first:end] = positions[first:end][keys[first:end].argsort()]
+
+
+@each
+def _mark_begin(item, keys, marks):
+    marks[item] = item == 0 or item == len(keys) or keys[item] != keys[item - 1]
+
+
+def begins_of(keys):
+    """Where each distinct key begins among (n,) ascending ones, and ``n``: (distinct + 1,) int64 array."""
+    marks = np.empty(len(keys) + 1, bool)
+    _mark_begin(len(marks), keys, marks)
+    return marked(marks)

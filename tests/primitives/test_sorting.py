@@ -18,3 +18,5 @@ def test_the_order_of_keys(monkeypatch, count, largest):
     order = sorting.order_of(keys)
     assert order.dtype == np.int64 and (np.sort(order) == np.arange(count)).all()
     assert (keys[order] == np.sort(keys)).all()
+    begins = sorting.begins_of(np.sort(keys))
+    assert (np.sort(keys)[begins[:-1]] == np.unique(keys)).all() and begins[-1] == count
