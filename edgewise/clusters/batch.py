@@ -10,9 +10,10 @@ ones in that of their records, after the pairs that must be together.
 All active pairs of such a tree count, and not only those of its spanning forest: if decisions part *b* from
 *a* and from *c*, a weaker pair of *a* and *c* still joins these two, though a path leads over *b*.
 
-The scan reads 16 bytes for each pair of the store, and everything else is linear in what is touched, up to
-sorting.  A spanning forest that is kept from batch to batch would spare trees that lose none of its edges,
-but the forest of a tree that does is as large as the tree, and so is what its replacement reads.
+The scans read 16 bytes for each pair of the store and 14 for each record, and everything else is linear in
+what is touched, up to sorting; all of it is done by all cores but for trees that decisions divide.  A
+spanning forest that is kept from batch to batch would spare trees that lose none of its edges, but the forest of
+a tree that does is as large as the tree, and so is what its replacement reads.
 """
 
 from typing import Any, NamedTuple
@@ -133,7 +134,7 @@ def mark_ends(pair, keys, marks):
 
 @each
 def see_record(record, records):
-    """Find whether a record is there, if it is not one that is added; touch its tree if it comes or goes."""
+    """Find whether a record is there, unless it is added anyway; touch its tree if it comes or goes."""
     stays = records.clusters[record] != NO_CLUSTER and not records.deleted[record]
     if records.deleted[record] or (records.is_there[record] and not stays):
         records.is_touched[records.trees[record]] = True
@@ -246,7 +247,7 @@ def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
 
 
 def _records(state, request):
-    """What a batch does to the records; no tree is divided or touched by more than records."""
+    """What a batch does to the records; trees are touched so far as records come and go."""
     trees, clusters = state.with_new(0 if request.new_ids is None else len(request.new_ids))
     n = len(trees)
     records = Records(trees, clusters, *(np.zeros(n, bool) for _ in Records._fields[2:]))
