@@ -12,8 +12,8 @@ All active pairs of such a tree count, and not only those of its spanning forest
 
 The scans read 16 bytes for each pair of the store and 14 for each record, and everything else is linear in
 what is touched, up to sorting; all of it is done by all cores but for trees that decisions divide.  A
-spanning forest that is kept from batch to batch would spare trees that lose none of its edges, but the forest of
-a tree that does is as large as the tree, and so is what its replacement reads.
+spanning forest that is kept from batch to batch would spare trees that lose none of its edges, but the forest
+of a tree that does is as large as the tree, and so is what its replacement reads.
 """
 
 from typing import Any, NamedTuple
