@@ -1,14 +1,20 @@
 """What a batch changes: only the trees that it touches are clustered again.
 
 Pairs are removed and records deleted first; then records, pairs and decisions are added.  A tree is touched
-by a pair in it that ceases to be active, a pair between it and another one that becomes active, a record that
-comes or goes, and a decision.  One scan finds the active pairs of all trees that are touched.  Their
-components are the new trees.  A tree with two records that cannot be together is divided by Kruskal's rule
-(:mod:`~edgewise.forest.constraints`): its active pairs come in descending order of their scores, and of equal
-ones in that of their records, after the pairs that must be together.
+by a pair in it that ceases to be active, a pair between two clusters that becomes active, a record that comes
+or goes, a decision, and, if decisions divide it, another score of an active pair.  One scan finds the active
+pairs of all trees that are touched.  Their components are the new trees.  A tree with two records that cannot
+be together is divided by Kruskal's rule (:mod:`~edgewise.forest.constraints`): its active pairs come in
+descending order of their scores, and of equal ones in that of their records, after the pairs that must be
+together.
 
 All active pairs of such a tree count, and not only those of its spanning forest: if decisions part *b* from
 *a* and from *c*, a weaker pair of *a* and *c* still joins these two, though a path leads over *b*.
+
+A pair that is added inside of a cluster changes nothing there.  For when the pairs come in their order, at
+any time the clusters with it contain those without it, and are within those of the end: a pair that has
+joined two parts of a cluster without it finds no decision between them with it, and one that was refused
+finds the same decision.
 
 The scans read 16 bytes for each pair of the store and 14 for each record, and everything else is linear in
 what is touched, up to sorting; all of it is done by all cores but for trees that decisions divide.  A
@@ -143,10 +149,14 @@ def see_record(record, records):
 
 @device
 def touch(one, other, was_active, is_active, records):
-    """Touch the trees of a pair that ceases to be active, or joins two trees or parts of a divided one."""
+    """Touch the trees of a pair that ceases to be active, joins clusters, or changes in a divided tree."""
     first, second = records.trees[one], records.trees[other]
-    joins = first != second or records.is_divided[first]
-    if (was_active and not is_active) or (is_active and joins):
+    if was_active:
+        matters = not is_active or records.is_divided[first]
+    else:
+        joins = first != second or records.clusters[one] != records.clusters[other]
+        matters = is_active and joins
+    if matters:
         records.is_touched[first] = True
         records.is_touched[second] = True
 
