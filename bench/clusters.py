@@ -116,7 +116,7 @@ def batches(given):
 
 
 def tree(given):
-    """Single changes of a store most of whose pairs are in one tree, before a decision divides it and after."""
+    """Single changes of a store with most pairs in one tree, before and after a decision divides it."""
     import pyarrow as pa
 
     import edgewise as ew
