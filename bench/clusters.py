@@ -3,6 +3,7 @@
     python bench/clusters.py day --folder DIRECTORY               10 M pairs; 1 % more, 0.1 % removed
     python bench/clusters.py day --folder DIRECTORY --pairs 20000
     python bench/clusters.py batches --folder DIRECTORY           changes a second, in memory and on disk
+    python bench/clusters.py tree                                 one change of a tree with all pairs
 
 The pairs are those of ``edgewise.generate.pairs``, with strings of 17 characters as ids, at a threshold of
 0.9.  The full run finds the components of the pairs in memory and names them; the store is opened and changed
@@ -50,9 +51,9 @@ def warm_up(pairs, path):
     """Compile what a store needs."""
     import edgewise as ew
 
-    few = pairs.slice(0, 10_000)
+    few = pairs.slice(0, 300_000)  # enough for all threads
     store = ew.ClusterStore.create(path, threshold=THRESHOLD)
-    for batch in ({"add": few}, {"add": few.slice(5000), "remove": few.slice(0, 10).select([0, 1])}):
+    for batch in ({"add": few}, {"add": few.slice(5000), "remove": few.slice(0, 200_000).select([0, 1])}):
         store.apply(**batch)
     ew.ClusterStore.open(path).apply(add=few.slice(0, 100))
     shutil.rmtree(path)
@@ -114,8 +115,36 @@ def batches(given):
     shutil.rmtree(path)
 
 
+def tree(given):
+    """Single changes of a store with most pairs in one tree, before and after a decision divides it."""
+    import pyarrow as pa
+
+    import edgewise as ew
+
+    chosen, n = np.random.default_rng(1), given.pairs // 3
+    ends, scores = chosen.integers(0, n, (2, given.pairs)), chosen.random(given.pairs)
+    table = pa.table({"source": ends[0], "target": ends[1], "score": scores})
+    ew.ClusterStore(threshold=0.1).apply(add=table)  # compiles what it needs
+    store = ew.ClusterStore(threshold=0.05)
+    store.apply(add=table)
+    found = store.to_frame().to_pydict()
+    largest = int(np.bincount(found["cluster"]).argmax())
+    inside = [one for one, name in zip(found["id"][:100], found["cluster"]) if name == largest]
+    pairs, new = store.pairs().select([0, 1]), 10 * n
+    changes = {"a pair less": {"remove": pairs.slice(0, 1)}, "a pair more": {"add": [(*inside[:2], 0.9)]}}
+    changes |= {"a record more": {"add": [(inside[0], new, 0.9)]}, "a decision": {"cannot": [inside[2:4]]}}
+    changes |= {"then a pair less": {"remove": pairs.slice(1, 1)}}
+    changes |= {"then a pair more": {"add": [(*inside[4:6], 0.9)]}}
+    changes |= {"then a record more": {"add": [(inside[0], new + 1, 0.9)]}}
+    for what, change in changes.items():
+        with Clock() as clock:
+            store.apply(**change)
+        yield {"pairs": given.pairs, "what": what, "seconds": clock.wall, "thread_seconds": clock.threads}
+
+
 PARTS = {
     "day": part("clusters-day", day, folder=".", pairs=10**7),
+    "tree": part("clusters-tree", tree, pairs=1_500_000),
     "batches": part("clusters-batches", batches, folder=".", pairs=10**7, batch=10**6),
 }
 

@@ -32,6 +32,7 @@ ON_CPU = {
     "components": ["pairs.csv", "pairs.parquet", "names.parquet"],
     "strong": ["pairs.csv"],
     "cores": ["pairs.csv"],
+    "clusters": ["apply store --add scores.parquet --remove first.parquet"],
     "warmup --components": [""],
     "warmup --paths": [""],
     "warmup --cycles": [""],
@@ -69,6 +70,9 @@ def make_files(folder):
         for file in files.split():
             ew.write(graph, folder / file)
     ew.write(generators.rmat(12, simple=True), folder / "friends.csv")
+    store = ew.ClusterStore.create(folder / "store", threshold=0.5)
+    store.apply(add=scores.slice(0, m // 2))
+    pyarrow.parquet.write_table(store.pairs().slice(0, m // 3).select([0, 1]), folder / "first.parquet")
 
 
 def written(kind):
@@ -106,7 +110,8 @@ def note_cpu(report, words):
         return load(self, signature, context)
 
     numba_internals.KernelCache.load_overload = note
-    if run([*words, "--device", "cpu", "--quiet", "--json"]):
+    device = [] if words[0] == "clusters" else ["--device", "cpu"]  # stores are on the CPU always
+    if run([*words, *device, "--quiet", "--json"]):
         sys.exit(f"{' '.join(words)} failed")
     Path(report).write_text(json.dumps(found))
 

@@ -72,7 +72,7 @@ def warmup(
     partitions : bool
         Compile partitions, for graphs with and without weights, and their measures.
     cores : bool
-        Compile core numbers and strong components, and all problems that have no option here.
+        Compile core numbers, strong components, stores of clusters, and all that has no option here.
 
     Returns
     -------
@@ -270,6 +270,8 @@ def _decompose(device):
                 except GraphError:  # it takes undirected graphs only
                     front(graph.undirected(), method=name)
     _generate(1 << LARGE)
+    if device == "cpu":
+        _change_clusters(4 << LARGE)
 
 
 def _generate(n):
@@ -280,6 +282,23 @@ def _generate(n):
     uniform(n, 4 * n)
     rgg(n)
     pairs(n)
+
+
+def _change_clusters(n):
+    """Change stores of clusters by batches for all threads, of ids that are strings and integers."""
+    import numpy as np
+    import pyarrow as pa
+
+    from edgewise.clusters import ClusterStore
+    from edgewise.generators import pairs
+
+    strings, ends = pairs(n), np.random.default_rng(1).integers(0, n, (2, n))
+    for given in strings, pa.table({"source": ends[0], "target": ends[1], "score": strings["score"]}):
+        store = ClusterStore(threshold=0.9)
+        store.apply(add=given)
+        gone, first = store.pairs().select([0, 1]).slice(n // 4), store.to_frame()["id"][:2].to_pylist()
+        store.apply(add=given.slice(n // 2), remove=gone, cannot=[first])
+        store.apply(threshold=0.95, delete=first[:1], with_pairs=True)
 
 
 def _other_fronts():

@@ -1,18 +1,25 @@
 """What a batch changes: only the trees that it touches are clustered again.
 
 Pairs are removed and records deleted first; then records, pairs and decisions are added.  A tree is touched
-by a pair in it that ceases to be active, a pair between it and another one that becomes active, a record that
-comes or goes, and a decision.  One scan finds the active pairs of all trees that are touched.  Their
-components are the new trees.  A tree with two records that cannot be together is divided by Kruskal's rule
-(:mod:`~edgewise.forest.constraints`): its active pairs come in descending order of their scores, and of equal
-ones in that of their records, after the pairs that must be together.
+by a pair in it that ceases to be active, a pair between two clusters that becomes active, a record that comes
+or goes, a decision, and, if decisions divide it, another score of an active pair.  One scan finds the active
+pairs of all trees that are touched.  Their components are the new trees.  A tree with two records that cannot
+be together is divided by Kruskal's rule (:mod:`~edgewise.forest.constraints`): its active pairs come in
+descending order of their scores, and of equal ones in that of their records, after the pairs that must be
+together.
 
 All active pairs of such a tree count, and not only those of its spanning forest: if decisions part *b* from
 *a* and from *c*, a weaker pair of *a* and *c* still joins these two, though a path leads over *b*.
 
-The scan reads 16 bytes for each pair of the store, and everything else is linear in what is touched, up to
-sorting.  A spanning forest that is kept from batch to batch would spare trees that lose none of its edges,
-but the forest of a tree that does is as large as the tree, and so is what its replacement reads.
+A pair that is added inside of a cluster changes nothing there.  For when the pairs come in their order, at
+any time the clusters with it contain those without it, and are within those of the end: a pair that has
+joined two parts of a cluster without it finds no decision between them with it, and one that was refused
+finds the same decision.
+
+The scans read 16 bytes for each pair of the store and 14 for each record, and everything else is linear in
+what is touched, up to sorting; all of it is done by all cores but for trees that decisions divide.  A
+spanning forest that is kept from batch to batch would spare trees that lose none of its edges, but the forest
+of a tree that does is as large as the tree, and so is what its replacement reads.
 """
 
 from typing import Any, NamedTuple
@@ -20,12 +27,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.clusters.naming import Log, named
-from edgewise.clusters.state import NO_CLUSTER, Delta, Facts, State, ends_of, keys_of
+from edgewise.clusters.state import HALF, LOW_HALF, NO_CLUSTER, Delta, Facts, State, ends_of, keys_of
 from edgewise.components import connected_components
-from edgewise.device import each
+from edgewise.device import device, each
 from edgewise.errors import GraphError, argument
 from edgewise.forest.constraints import Decisions, constrained
 from edgewise.graph import Graph
+from edgewise.primitives.counting_sort import gather, marked, scatter
+from edgewise.primitives.sorting import begins_of, order_of
 from edgewise.result import counted
 
 #: The score of a pair that is removed.
@@ -83,6 +92,27 @@ class Pairs(NamedTuple):
     scores: Any
 
 
+class Records(NamedTuple):
+    """What a batch does to the records, those included that are new with it.
+
+    Attributes
+    ----------
+    trees, clusters : (n,) uint32 and int64 arrays
+        Before the batch; a new record is a tree, and in no cluster.
+    deleted, is_there : (n,) bool arrays
+        Whether the batch deletes a record, and whether it is there in the end.
+    is_divided, is_touched : (n,) bool arrays
+        Of trees.
+    """
+
+    trees: Any
+    clusters: Any
+    deleted: Any
+    is_there: Any
+    is_divided: Any
+    is_touched: Any
+
+
 class Touched(NamedTuple):
     """The part of a store that a batch touches; records are numbered by their positions in ``members``.
 
@@ -91,7 +121,7 @@ class Touched(NamedTuple):
     members : (n,) int64 array
         Records of the trees that are touched, ascending.
     pairs : Pairs
-        Their active pairs after the batch.
+        Their active pairs after the batch; without scores unless there are decisions that divide.
     musts, cannots : two (k,) uint32 arrays
     """
 
@@ -102,58 +132,140 @@ class Touched(NamedTuple):
 
 
 @each
-def find_active(pair, pairs, trees, is_touched, least, found):
-    """Mark a pair that is active, in a tree that is touched."""
-    found[pair] = pairs.scores[pair] >= least and is_touched[trees[pairs.ones[pair]]]
+def mark_ends(pair, keys, marks):
+    """Mark the two records of a pair."""
+    marks[keys[pair] >> HALF] = True
+    marks[keys[pair] & LOW_HALF] = True
 
 
 @each
-def find_named(pair, pairs, marked, found):
-    """Mark a pair that names a marked record and is not removed."""
-    score = pairs.scores[pair]
-    found[pair] = score == score and (marked[pairs.ones[pair]] or marked[pairs.others[pair]])
+def see_record(record, records):
+    """Find whether a record is there, unless it is added anyway; touch its tree if it comes or goes."""
+    stays = records.clusters[record] != NO_CLUSTER and not records.deleted[record]
+    if records.deleted[record] or (records.is_there[record] and not stays):
+        records.is_touched[records.trees[record]] = True
+    records.is_there[record] = records.is_there[record] or stays
+
+
+@device
+def touch(one, other, was_active, is_active, records):
+    """Touch the trees of a pair that ceases to be active, joins clusters, or changes in a divided tree."""
+    first, second = records.trees[one], records.trees[other]
+    if was_active:
+        matters = not is_active or records.is_divided[first]
+    else:
+        joins = first != second or records.clusters[one] != records.clusters[other]
+        matters = is_active and joins
+    if matters:
+        records.is_touched[first] = True
+        records.is_touched[second] = True
 
 
 @each
-def find_members(record, trees, is_touched, found):
+def touch_changed(item, changes, pairs, bounds, records):
+    """Touch the trees of a pair with another score."""
+    row, (least, old_least) = changes.rows[item], bounds
+    was_active, is_active = pairs.scores[row] >= old_least, changes.scores[item] >= least
+    touch(pairs.ones[row], pairs.others[row], was_active, is_active, records)
+
+
+@each
+def touch_new(item, changes, least, records):
+    """Touch the trees of a new pair."""
+    key = changes.keys[item]
+    touch(key >> HALF, key & LOW_HALF, False, changes.new_scores[item] >= least, records)
+
+
+@each
+def touch_flipped(pair, pairs, bounds, records):
+    """Touch the trees of a pair between one threshold and the other."""
+    least, old_least = bounds
+    was_active, is_active = pairs.scores[pair] >= old_least, pairs.scores[pair] >= least
+    if was_active != is_active:
+        touch(pairs.ones[pair], pairs.others[pair], was_active, is_active, records)
+
+
+@each
+def find_members(record, records, found):
     """Mark a record of a tree that is touched."""
-    found[record] = is_touched[trees[record]]
+    found[record] = records.is_touched[records.trees[record]]
+
+
+@each
+def find_active(pair, pairs, records, least, found):
+    """Mark a pair that is active, in a tree that is touched."""
+    found[pair] = pairs.scores[pair] >= least and records.is_touched[records.trees[pairs.ones[pair]]]
+
+
+@each
+def find_changed(item, changes, pairs, records, least, found):
+    """Mark a pair with another score as :func:`find_active` does by the one before."""
+    row = changes.rows[item]
+    is_touched = records.is_touched[records.trees[pairs.ones[row]]]
+    found[row] = changes.scores[item] >= least and is_touched
+
+
+@each
+def find_new(item, changes, records, least, found):
+    """Mark a new pair that is active, in a tree that is touched."""
+    is_touched = records.is_touched[records.trees[changes.keys[item] >> HALF]]
+    found[item] = changes.new_scores[item] >= least and is_touched
+
+
+@each
+def write_ends(item, rows, pairs, position, ends):
+    """Write the two ends of a pair by their positions among the members."""
+    ends[0][item] = position[pairs.ones[rows[item]]]
+    ends[1][item] = position[pairs.others[rows[item]]]
+
+
+@each
+def find_named(pair, pairs, deleted, found):
+    """Mark a pair that names a record to be deleted, and is not removed."""
+    score = pairs.scores[pair]
+    found[pair] = score == score and (deleted[pairs.ones[pair]] or deleted[pairs.others[pair]])
+
+
+@each
+def find_moved(item, members, labels, names, before, records, n_old, found):
+    """Mark a member with another tree or name, or that is new."""
+    is_other = names[item] != before[item] or members[labels[item]] != records.trees[members[item]]
+    found[item] = is_other or members[item] >= n_old
 
 
 def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     """What a request changes, and the log of it; GraphError if it cannot be done."""
-    n_new = 0 if request.new_ids is None else len(request.new_ids)
-    name = _names(state, request.new_ids)
-    deleted = np.zeros(state.n_records + n_new, bool)
-    deleted[request.deleted] = True
-    present = np.zeros(len(deleted), bool)
-    present[request.records] = present[state.n_records :] = True
-    present[np.concatenate(ends_of(request.added))] = True
-    request = _without_deleted(state, request, deleted, name)
+    name, records = _names(state, request.new_ids), _records(state, request)
+    request = _without_deleted(state, request, records.deleted, name)
     changes = _pair_changes(state, request, name)
-    was_there = np.zeros(len(deleted), bool)
-    was_there[: state.n_records] = state["clusters"] != NO_CLUSTER
-    stays = was_there & ~deleted
-    comes = present & ~stays
-    decisions = _decisions(state, request, stays | comes, name)
-    trees = state.trees_with(n_new)
-    seeds = _seeds(state, request, changes, decisions, trees)
-    touched = _touched(state, changes, decisions, trees, [*seeds, np.flatnonzero(deleted | comes)], request)
-    labels = _tree_labels(touched)
-    members, was = touched.members, state["clusters"]
-    before = np.full(len(members), NO_CLUSTER)
-    n_old = int(np.searchsorted(members, len(was)))
-    before[:n_old] = was[members[:n_old]]
-    is_there = (stays | comes)[members]
-    clusters = np.where(is_there, _divided(labels, touched, lambda one: name(members[one])), NO_CLUSTER)
-    names, n_names, log = named(before, clusters, state.facts.n_names, deleted[members])
-    new_trees = members[labels].astype(np.uint32)
-    changed = np.flatnonzero((names != before) | (new_trees != trees[members]) | (members >= len(was)))
+    decisions = _decisions(state, request, records.is_there, name)
+    _touch(state, request, changes, decisions, records)
+    touched = _touched(state, changes, decisions, records, request.facts.least)
+    members, labels = touched.members, _tree_labels(touched)
+    clusters = _divided(labels, touched, lambda one: name(members[one]))
+    clusters = np.where(gather(records.is_there, members), clusters, NO_CLUSTER)
+    before, is_new = gather(records.clusters, members), gather(records.deleted, members)
+    names, n_names, log = named(before, clusters, state.facts.n_names, is_new)
+    moved = np.empty(len(members), bool)
+    find_moved(len(members), members, labels, names, before, records, state.n_records, moved)
+    moved = marked(moved)
     facts = request.facts._replace(entry=state.facts.entry + 1, n_names=n_names)
     new = (*ends_of(changes.keys), changes.new_scores)
-    records = members[changed], new_trees[changed], names[changed]
-    changed_pairs = changes.rows, changes.scores
-    return Delta._make((facts, request.new_ids, *new, *changed_pairs, *records, *decisions)), log
+    trees = gather(members, gather(labels, moved)).astype(np.uint32)
+    moves = gather(members, moved), trees, gather(names, moved)
+    return Delta._make((facts, request.new_ids, *new, changes.rows, changes.scores, *moves, *decisions)), log
+
+
+def _records(state, request):
+    """What a batch does to the records; trees are touched so far as records come and go."""
+    trees, clusters = state.with_new(0 if request.new_ids is None else len(request.new_ids))
+    n = len(trees)
+    records = Records(trees, clusters, *(np.zeros(n, bool) for _ in Records._fields[2:]))
+    records.deleted[request.deleted] = True
+    records.is_there[request.records] = records.is_there[state.n_records :] = True
+    mark_ends(len(request.added), request.added, records.is_there)
+    see_record(n, records)
+    return records
 
 
 def _names(state, new_ids):
@@ -194,35 +306,33 @@ def _without_deleted(state, request, deleted, name):
 
 def _pair_changes(state, request, name):
     """The pairs that change."""
-    removed = _best(request.removed, None)[0]
+    removed, _ = _best(request.removed, None)
     rows, scores = state.pair_runs.find(removed), state["scores"]
-    missing = (rows < 0) | np.isnan(scores[rows]) if len(scores) else np.ones(len(rows), bool)
+    missing = (rows < 0) | np.isnan(gather(scores, rows)) if len(scores) else np.ones(len(rows), bool)
     if missing.any():
         one, other = (name(end[0]) for end in ends_of(removed[missing.argmax() :][:1]))
         count = f" ({missing.sum():,} such pairs)" if missing.sum() > 1 else ""
         raise GraphError(f"the pair of {one} and {other} is not in the store{count}; do not remove it")
     keys, new_scores = _best(request.added, request.scores)
     known = state.pair_runs.find(keys)
-    there = known >= 0
-    gone = np.setdiff1d(rows, known[there], assume_unique=True)
-    changed = np.concatenate([gone, known[there]])
-    values = np.concatenate([np.full(len(gone), REMOVED), new_scores[there]])
-    return PairChanges(changed, values, keys[~there], new_scores[~there])
+    is_known, comes_again = known >= 0, np.zeros(len(scores), bool)
+    comes_again[known[is_known]] = True
+    gone, again = gather(rows, marked(~gather(comes_again, rows))), marked(is_known)
+    changed = np.concatenate([gone, gather(known, again)])
+    values = np.concatenate([np.full(len(gone), REMOVED), gather(new_scores, again)])
+    new = marked(~is_known)
+    return PairChanges(changed, values, gather(keys, new), gather(new_scores, new))
 
 
 def _best(keys, scores):
     """Distinct keys, ascending, with the highest score of each; 1 without scores."""
-    if scores is None:  # np.unique hashes, which takes longer than a sort
-        keys, scores = np.sort(keys), np.ones(len(keys))
-    else:
-        order = np.argsort(keys)
-        keys, scores = keys[order], scores[order]
-    begins = (
-        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        if len(keys)
-        else np.empty(0, np.int64)
-    )
-    return keys[begins], np.maximum.reduceat(scores, begins) if len(keys) else scores
+    if not len(keys):
+        return keys, np.empty(0)
+    order = order_of(keys)
+    keys = gather(keys, order)
+    begins = begins_of(keys)[:-1]
+    scores = np.ones(len(keys)) if scores is None else gather(scores, order)
+    return gather(keys, begins), np.maximum.reduceat(scores, begins)
 
 
 def _decisions(state, request, is_there, name):
@@ -246,59 +356,64 @@ def _decisions(state, request, is_there, name):
     return tuple(np.union1d(np.setdiff1d(old, withdrawn), new) for old, new in found)
 
 
-def _seeds(state, request, changes, decisions, trees):
-    """Records whose trees are touched by pairs and decisions: a list of arrays."""
+def _touch(state, request, changes, decisions, records):
+    """Touch the trees that pairs and decisions change."""
     musts, cannots = decisions
+    trees, pairs = records.trees, _pairs(state)
     one, other = ends_of(np.union1d(cannots, state.cannots))
-    divided = np.unique(trees[one][trees[one] == trees[other]])
-    least, old_least = request.facts.least, state.facts.least
-    ones, others, scores = _pairs(state)
-    rows, new = changes.rows, ends_of(changes.keys)
-    was, now = scores[rows], changes.scores
-    ends = [(ones[rows], others[rows], was >= old_least, now >= least)]
-    ends.append((*new, np.zeros(len(new[0]), bool), changes.new_scores >= least))
-    if least != old_least:
-        flipped = np.flatnonzero((scores >= min(least, old_least)) & (scores < max(least, old_least)))
-        is_raised = np.full(len(flipped), least > old_least)
-        ends.append((ones[flipped], others[flipped], is_raised, ~is_raised))
-    seeds = []
-    for first, second, was_active, is_active in ends:
-        is_inside = (trees[first] == trees[second]) & ~np.isin(trees[first], divided)
-        matters = (was_active & ~is_active) | (is_active & ~is_inside)
-        seeds += [first[matters], second[matters]]
-    seeds += ends_of(np.setxor1d(musts, state.musts))
-    return [*seeds, *ends_of(np.setxor1d(cannots, state.cannots))]
+    records.is_divided[trees[one][trees[one] == trees[other]]] = True
+    bounds = request.facts.least, state.facts.least
+    touch_changed(len(changes.rows), changes, pairs, bounds, records)
+    touch_new(len(changes.keys), changes, bounds[0], records)
+    if bounds[0] != bounds[1]:
+        touch_flipped(state.n_pairs, pairs, bounds, records)
+    for after, before in ((musts, state.musts), (cannots, state.cannots)):
+        records.is_touched[trees[np.concatenate(ends_of(np.setxor1d(after, before)))]] = True
 
 
 def _pairs(state):
     return Pairs._make(state[name] for name in Pairs._fields)
 
 
-def _touched(state, changes, decisions, trees, seeds, request):
-    """The trees of some records with their active pairs and decisions after a batch."""
-    is_touched, least = np.zeros(len(trees), bool), request.facts.least
-    for records in seeds:
-        is_touched[trees[records]] = True
-    found, pairs = np.zeros(len(trees), bool), _pairs(state)
-    find_members(len(trees), trees, is_touched, found)
-    members = np.flatnonzero(found)
-    position = np.empty(len(trees), np.uint32)
-    position[members] = np.arange(len(members))
-    found = np.zeros(state.n_pairs, bool)
-    find_active(len(found), pairs, trees, is_touched, least, found)
-    found[changes.rows] = False
-    rows = np.flatnonzero(found)
-    changed = Pairs(pairs.ones[changes.rows], pairs.others[changes.rows], changes.scores)
-    new = Pairs._make((*ends_of(changes.keys), changes.new_scores))
-    later = Pairs._make(map(np.concatenate, zip(changed, new)))
-    counts = (later.scores >= least) & is_touched[trees[later.ones]]
-    active = [np.concatenate([old[rows], more[counts]]) for old, more in zip(pairs, later)]
-    musts, cannots = map(ends_of, decisions)
-    musts = tuple(position[end[is_touched[trees[musts[0]]]]] for end in musts)
-    both = is_touched[trees[cannots[0]]] & is_touched[trees[cannots[1]]]
-    cannots = tuple(position[end[both]] for end in cannots)
-    active[:2] = (position[end] for end in active[:2])
-    return Touched(members, Pairs._make(active), musts, cannots)
+def _touched(state, changes, decisions, records, least):
+    """The trees that are touched, with their active pairs and decisions after a batch."""
+    n, pairs = len(records.trees), _pairs(state)
+    found = np.empty(n, bool)
+    find_members(n, records, found)
+    members, position = marked(found), np.empty(n, np.uint32)
+    scatter(position, members, np.arange(len(members), dtype=np.uint32))
+    found = np.empty(state.n_pairs, bool)
+    find_active(len(found), pairs, records, least, found)
+    find_changed(len(changes.rows), changes, pairs, records, least, found)
+    rows = marked(found)
+    found = np.empty(len(changes.keys), bool)
+    find_new(len(found), changes, records, least, found)
+    found = marked(found)
+    new = Pairs._make((*ends_of(gather(changes.keys, found)), gather(changes.new_scores, found)))
+    ends = np.empty((2, len(rows) + len(new.ones)), np.uint32)
+    write_ends(len(rows), rows, pairs, position, (ends[0], ends[1]))
+    ends[:, len(rows) :] = gather(position, new.ones), gather(position, new.others)
+    is_touched = [[records.is_touched[trees] for trees in _trees(records, keys)] for keys in decisions]
+    musts, cannots = (
+        tuple(position[end[of_one & of_other]] for end in ends_of(keys))
+        for keys, (of_one, of_other) in zip(decisions, is_touched)
+    )
+    scores = np.concatenate([_scores(pairs, rows, changes), new.scores]) if len(cannots[0]) else None
+    return Touched(members, Pairs(ends[0], ends[1], scores), musts, cannots)
+
+
+def _trees(records, keys):
+    """The trees of the two records of pairs."""
+    return (records.trees[end] for end in ends_of(keys))
+
+
+def _scores(pairs, rows, changes):
+    """Scores after a batch of pairs in some rows, which are ascending."""
+    scores, at = pairs.scores[rows], np.searchsorted(rows, changes.rows)
+    is_among = at < len(rows)
+    is_among[is_among] = rows[at[is_among]] == changes.rows[is_among]
+    scores[at[is_among]] = changes.scores[is_among]
+    return scores
 
 
 def _tree_labels(touched):
@@ -319,7 +434,8 @@ def _divided(labels, touched, name):
     position = np.empty(len(labels), np.uint32)
     position[members] = np.arange(len(members))
     edges = [column[is_divided[labels[pairs.ones]]] for column in pairs]
-    order = np.lexsort((edges[1], edges[0], -edges[2]))
+    order = order_of(keys_of(*edges[:2]))
+    order = order[np.argsort(-edges[2][order], kind="stable")]
     musts, cannots = (
         tuple(position[end[is_divided[labels[ends[0]]] & is_divided[labels[ends[1]]]]] for end in ends)
         for ends in (touched.musts, touched.cannots)

@@ -14,11 +14,11 @@ file                       holds
 The files of Parquet are never written again, and everything else can be made of them: a store whose base or
 deltas are damaged does its entries anew.  The base has room for a quarter more, so that deltas are taken in
 where it is mapped, in pages of the process alone.  Once deltas are longer than that, the next entry writes
-another base.
+another base, without the pairs that are removed.
 
-An entry is there when the manifest is, which is replaced after the files of the entry are on disk.  Files of
-an entry that was killed are written again.  One process writes, with a lock that ends with it; readers need
-none, since files that are there do not change.
+An entry is there when the manifest is, which is replaced after the files of the entry are on disk; they are
+written at the same time.  Files of an entry that was killed are written again.  One process writes, with a
+lock that ends with it; readers need none, since files that are there do not change.
 """
 
 import json
@@ -26,6 +26,8 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ from edgewise.clusters.state import Delta, Facts, State
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, atomic_write, writing
+from edgewise.files.read_ahead import in_order
 from edgewise.files.store import MANIFEST, new_folder
 from edgewise.files.streams import reading
 from edgewise.files.write_tables import write_parquet
@@ -130,27 +133,35 @@ class Folder:
     def append(self, entry: Entry, state: State):
         """Write an entry, and have the state take it in."""
         self._remove_leftovers()
-        files = {}
-        for name, make in TABLES.items():
-            path = self.file(entry.number, f"{name}.parquet")
-            with open(path, "wb") as stream:
-                write_parquet(make(entry, state), stream)
-            files[name] = _written(path)
+        needs_base = self.needs_base or self._needs_base(_bytes_of(entry.delta))
+        deltas = [] if needs_base else [("delta", entry.delta)]
+        contents = chain(deltas, ((name, make(entry, state)) for name, make in TABLES.items()))
+        write = partial(self._write_file, entry.number)
         facts = dict(self.facts, entries=[*self.facts["entries"]])
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
-        about |= {"facts": entry.delta.facts._asdict(), "files": files}
+        about |= {"facts": entry.delta.facts._asdict()}
+        about |= {"files": dict(in_order(write, contents, 1 + len(TABLES), "edgewise-write"))}
         facts["entries"].append(about)
-        path = self.file(entry.number, "delta.npz")
-        if self.needs_base or self._needs_base(_bytes_of(entry.delta)):
+        if needs_base:
             state.take(entry.delta)
+            state.leave_out_removed()
             facts["base"] = _write_base(state, self.path)
-        else:
-            save_state(path, {}, arrays_of(entry.delta))
-            files["delta"] = _written(path)
         _write_manifest(self.path, facts)
         self.facts, self.needs_base = facts, False
-        if "delta" in files:
+        if not needs_base:
             state.take(entry.delta)
+
+    def _write_file(self, number, content):
+        """Write a table or a delta of an entry; return its name, and what the manifest says of the file."""
+        name, made = content
+        if isinstance(made, Delta):
+            path = self.file(number, f"{name}.npz")
+            save_state(path, {}, arrays_of(made))
+        else:
+            path = self.file(number, f"{name}.parquet")
+            with open(path, "wb") as stream:
+                write_parquet(made, stream)
+        return name, _written(path)
 
     def _needs_base(self, n_bytes):
         """Whether the deltas with another one of so many bytes are too long."""

@@ -13,6 +13,7 @@ from edgewise.clusters.naming import CHANGES, NONE, Log
 from edgewise.clusters.state import Delta, ends_of, keys_of
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.id_types import restored
+from edgewise.primitives.counting_sort import gather, marked
 
 #: Parts of a request, in the order in which they are done, and what they are called in a table.
 OPERATIONS = {"removed": "remove", "withdrawn": "withdraw", "deleted": "delete", "records": "record"}
@@ -27,19 +28,18 @@ class Entry:
 
     Attributes
     ----------
-    request, delta : Request, Delta
-        What was asked, and what it changes.
+    request, delta, log : Request, Delta, Log
+        What was asked, what it changes, and what becomes of clusters.
     time : datetime
         In UTC.
     cause : str or None
-    log : Log
     """
 
     request: Request
     delta: Delta
+    log: Log
     time: datetime
     cause: str | None
-    log: Log
 
     @property
     def number(self) -> int:
@@ -52,13 +52,11 @@ class Entry:
         import pyarrow as pa
 
         log, count = self.log, len(self.log.change)
-        changes, rows = (
-            pa.array(CHANGES).take(arrow_array(log.change)),
-            arrow_array(np.zeros(count, np.int64)),
-        )
-        times, causes = pa.array([self.time], pa.timestamp("us", "UTC")), pa.array([self.cause], pa.string())
+        changes = pa.array(CHANGES).take(arrow_array(log.change))
+        times = pa.repeat(pa.scalar(self.time, pa.timestamp("us", "UTC")), count)
+        causes = pa.repeat(pa.scalar(self.cause, pa.string()), count)
         names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
-        columns = arrow_array(np.full(count, self.number)), times.take(rows), causes.take(rows), changes
+        columns = arrow_array(np.full(count, self.number)), times, causes, changes
         sizes = arrow_array(log.size_before), arrow_array(log.size)
         return pa.Table.from_arrays([*columns, *names, *sizes], schema=log_schema())
 
@@ -104,11 +102,12 @@ def members_table(entry: Entry, state):
     """The records that got another cluster, as a table of Arrow; ``state`` is that before the entry."""
     import pyarrow as pa
 
-    delta, was = entry.delta, state["clusters"]
-    is_old = delta.records < len(was)
-    moved = ~is_old
-    moved[is_old] = was[delta.records[is_old]] != delta.clusters[is_old]
-    old, records, clusters = delta.records[moved & is_old], delta.records[moved], delta.clusters[moved]
+    delta, n_old = entry.delta, int(np.searchsorted(entry.delta.records, state.n_records))
+    moved = np.ones(len(delta.records), bool)
+    moved[:n_old] = gather(state["clusters"], delta.records[:n_old]) != delta.clusters[:n_old]
+    moved = marked(moved)
+    records, clusters = gather(delta.records, moved), gather(delta.clusters, moved)
+    old = records[: np.searchsorted(records, state.n_records)]
     columns = [] if state.ids is None else [state.ids.column(old)]
     if delta.new_ids is not None:
         ids = ids_of_kind(delta.facts.kind, delta.facts.type)
@@ -146,10 +145,15 @@ class MemoryHistory:
     def __init__(self):
         self.tables: list[Any] = []
         self.members: list[tuple] = []
+        self.n_removed = 0
 
     def append(self, entry: Entry, state):
-        """Keep an entry, and have the state take it in."""
+        """Keep an entry, and have the state take it in; leave out removed pairs once they may be the most."""
         state.take(entry.delta)
+        self.n_removed += int(np.count_nonzero(np.isnan(entry.delta.scores)))
+        if 2 * self.n_removed > state.n_pairs:
+            state.leave_out_removed()
+            self.n_removed = 0
         self.tables.append(entry.table)
         self.members.append((entry.delta.records, entry.delta.clusters))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.clusters.runs import Runs, hashes_of
+from edgewise.clusters.runs import Runs, hashes_of, run_of
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import arrow_array, integers, is_utf8, value_type, without_views
 from edgewise.ingest.growing import Growing
@@ -16,6 +16,8 @@ from edgewise.ingest.id_types import describe, is_integer_column, restored, to_p
 from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.streams.batches import type_written, written_type
 
+#: Arrays are made longer by what is new and a share of that, so that the next batches find room.
+SPARE = 4
 #: Bytes of strings up to which Arrow's columns have offsets of 32 bits.
 NARROW = 2**31 - 1
 
@@ -77,8 +79,8 @@ class IntegerIds(Ids):
 
     def extend(self, column):
         values = _values(column)
-        self.runs.add(values.view(np.uint64), len(self))
-        self.parts["ids"].extend(len(values))[:] = values
+        self.runs.add(run_of(values.view(np.uint64), len(self)))
+        self.parts["ids"].extend(len(values), len(values) // SPARE)[:] = values
 
     def _column(self, rows):
         values = self.parts["ids"].used_items()
@@ -106,10 +108,11 @@ class StringIds(Ids):
         if not len(column):
             return
         strings, text, n_known = _wide(column), self.parts["text"], len(self)
-        self.runs.add(hashes_of(strings), n_known)
+        self.runs.add(run_of(hashes_of(strings), n_known))
         first, last, end = int(strings.starts[0]), int(strings.starts[-1]), text.used
-        text.extend(last - first)[:] = strings.text[first:last]
-        self.parts["starts"].extend(len(column))[:] = strings.starts[1:] + (end - first)
+        text.extend(last - first, (last - first) // SPARE)[:] = strings.text[first:last]
+        starts = self.parts["starts"].extend(len(column), len(column) // SPARE)
+        np.add(strings.starts[1:], end - first, out=starts)
 
     def _column(self, rows):
         import pyarrow as pa

@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.clusters.state import HALF, NO_CLUSTER, ends_of
+from edgewise.device import each, fetch_add, fetch_max, fetch_min
+from edgewise.primitives import filled
+from edgewise.primitives.counting_sort import gather, marked, scatter
+from edgewise.primitives.sorting import begins_of, order_of
 
 #: What can become of a cluster, in the order of the log.
 CHANGES = ("born", "grew", "shrank", "merged", "split", "retired")
@@ -54,38 +58,144 @@ class Overlaps(NamedTuple):
     counts: Any
     firsts: Any
 
+    def chosen(self, positions):
+        """Some of the overlaps."""
+        return Overlaps._make(gather(column, positions) for column in self)
+
+
+class Sizes(NamedTuple):
+    """Names and sizes of clusters: before by their first records, and after by their labels.
+
+    Attributes
+    ----------
+    before, name_of, size_before, size_of : (n,) int64 arrays
+    """
+
+    before: Any
+    name_of: Any
+    size_before: Any
+    size_of: Any
+
+
+@each
+def forget(record, names, first):
+    """Set the first record with a name to be beyond all."""
+    if names[record] >= 0:
+        first[names[record]] = len(names)
+
+
+@each
+def lower_first(record, names, first):
+    """Lower the first record with a name to this one."""
+    if names[record] >= 0:
+        fetch_min(first, names[record], record)
+
+
+@each
+def write_first(record, names, first, olds):
+    """Write the first record with the same name."""
+    olds[record] = first[names[record]] if names[record] >= 0 else NONE
+
 
 def first_records(before, n_names):
     """The first record with the same name, of each record; negative if it had none."""
-    named = np.flatnonzero(before >= 0)
-    first = np.empty(n_names, np.int64)
-    first[before[named[::-1]]] = named[::-1]  # of equal names, the last one is what stays
-    olds = np.full(len(before), NONE)
-    olds[named] = first[before[named]]
+    first, olds = np.empty(n_names, np.int64), np.empty(len(before), np.int64)
+    forget(len(before), before, first)
+    lower_first(len(before), before, first)
+    write_first(len(before), before, first, olds)
     return olds
+
+
+@each
+def least_of(segment, begins, values, least):
+    """Find the least value of a segment."""
+    value = values[begins[segment]]
+    for item in range(begins[segment] + 1, begins[segment + 1]):
+        value = min(value, values[item])
+    least[segment] = value
+
+
+@each
+def mark_both(record, olds, labels, marks):
+    """Mark a record that is in a cluster before and after."""
+    marks[record] = olds[record] >= 0 and labels[record] >= 0
+
+
+@each
+def write_key(item, records, olds, labels, keys):
+    """Write the key of the two clusters of a record."""
+    record = records[item]
+    keys[item] = np.uint64(olds[record]) << HALF | np.uint64(labels[record])
 
 
 def overlaps_of(olds, labels):
     """The overlaps of clusters: first records of before and after, negative where there is none."""
-    both = np.flatnonzero((olds >= 0) & (labels >= 0))
-    keys = olds[both].astype(np.uint64) << HALF | labels[both].astype(np.uint64)
-    order = np.argsort(keys)
-    keys, both = keys[order], both[order]
-    is_first = np.ones(len(keys), bool)
-    is_first[1:] = keys[1:] != keys[:-1]
-    begins = np.flatnonzero(is_first)
-    firsts = np.minimum.reduceat(both, begins) if len(both) else both
-    before, after = ends_of(keys[begins])
-    return Overlaps(before, after, np.diff(begins, append=len(keys)), firsts)
+    marks = np.empty(len(olds), bool)
+    mark_both(len(marks), olds, labels, marks)
+    both = marked(marks)
+    keys = np.empty(len(both), np.uint64)
+    write_key(len(both), both, olds, labels, keys)
+    order = order_of(keys)
+    keys, both = gather(keys, order), gather(both, order)
+    begins = begins_of(keys)
+    firsts = np.empty(len(begins) - 1, np.int64)
+    least_of(len(firsts), begins, both, firsts)
+    before, after = ends_of(gather(keys, begins[:-1]))
+    return Overlaps(before, after, np.diff(begins), firsts)
+
+
+class Best(NamedTuple):
+    """Keys of items, their counts and ties, and of each key the highest count and the least tie with it."""
+
+    keys: Any
+    counts: Any
+    ties: Any
+    most: Any
+    least: Any
+
+
+@each
+def raise_most(item, best):
+    """Raise the highest count of a key."""
+    fetch_max(best.most, best.keys[item], best.counts[item])
+
+
+@each
+def lower_tie(item, best):
+    """Lower the least tie of a key, if the count is the highest one."""
+    if best.counts[item] == best.most[best.keys[item]]:
+        fetch_min(best.least, best.keys[item], best.ties[item])
+
+
+@each
+def find_best(item, best, found):
+    """Mark the item with the highest count and the least tie of its key."""
+    key = best.keys[item]
+    found[item] = best.counts[item] == best.most[key] and best.ties[item] == best.least[key]
 
 
 def first_of_each(keys, n_keys, counts, ties):
     """Positions of the item with the highest count of each key; of several, the least of ``ties`` decides."""
-    most, least = np.zeros(n_keys, np.int64), np.full(n_keys, np.iinfo(np.int64).max)
-    np.maximum.at(most, keys, counts)
-    found = np.flatnonzero(counts == most[keys])
-    np.minimum.at(least, keys[found], ties[found])
-    return found[ties[found] == least[keys[found]]]
+    most, least = filled(n_keys, 0, np.int64), filled(n_keys, np.iinfo(np.int64).max, np.int64)
+    best, found = Best(keys, counts, ties, most, least), np.empty(len(keys), bool)
+    raise_most(len(keys), best)
+    lower_tie(len(keys), best)
+    find_best(len(keys), best, found)
+    return marked(found)
+
+
+@each
+def count_label(record, labels, sizes):
+    """Count a record."""
+    if labels[record] >= 0:
+        fetch_add(sizes, labels[record], 1)
+
+
+def sizes_of(labels):
+    """How many records have each label, (n,) int64, of (n,) labels, negative where there is none."""
+    sizes = filled(len(labels), 0, np.int64)
+    count_label(len(labels), labels, sizes)
+    return sizes
 
 
 def named(before, labels, n_names, is_new=None):
@@ -110,49 +220,44 @@ def named(before, labels, n_names, is_new=None):
     """
     n, olds = len(labels), first_records(before, n_names)
     overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
-    passing = first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts)
-    passed = before[overlaps.olds[passing]]
-    staying = passing[first_of_each(overlaps.labels[passing], n, overlaps.counts[passing], passed)]
-    roots = np.flatnonzero(labels == np.arange(len(labels)))
-    name_of, size_of = np.full(len(labels), NONE), np.bincount(labels[labels >= 0], minlength=len(labels))
-    name_of[overlaps.labels[staying]] = before[overlaps.olds[staying]]
-    nameless = roots[name_of[roots] < 0]
-    name_of[nameless] = np.arange(n_names, n_names + len(nameless))
-    names = np.where(labels >= 0, name_of[labels], NONE)
-    log = _log(before, olds, overlaps, (passing, staying), nameless, (name_of, size_of))
-    return names, n_names + len(nameless), log
+    passing = overlaps.chosen(first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts))
+    stays = np.zeros(len(passing.olds), bool)
+    stays[first_of_each(passing.labels, n, passing.counts, gather(before, passing.olds))] = True
+    staying, merging = passing.chosen(marked(stays)), passing.chosen(marked(~stays))
+    name_of = filled(n, NONE, np.int64)
+    scatter(name_of, staying.labels, gather(before, staying.olds))
+    is_new_name = (labels == np.arange(n)) & (name_of < 0)
+    nameless = marked(is_new_name)
+    scatter(name_of, nameless, np.arange(n_names, n_names + len(nameless)))
+    names = np.where(labels >= 0, gather(name_of, labels), NONE)
+    sizes = Sizes(before, name_of, sizes_of(olds), sizes_of(labels))
+    return names, n_names + len(nameless), _log(sizes, overlaps, staying, merging, is_new_name)
 
 
-def _log(before, olds, overlaps, passed, nameless, found):
-    """The log; ``passed`` are overlaps by which names pass, and stay; ``found`` names and sizes by label."""
-    (passing, staying), (name_of, size_of) = passed, found
-    size_before = np.bincount(olds[olds >= 0], minlength=len(olds))
-    rows = []
+def _log(sizes, overlaps, staying, merging, is_born):
+    """The log, from overlaps by which names stay and merge; ``is_born`` marks labels with new names."""
+    rows: list[tuple] = []
 
-    def add(change, sources, labels):
+    def add(change, olds, labels):
         """Add rows: clusters of before, ``None`` if there are none, and of after likewise."""
-        none = np.zeros(len(labels if sources is None else sources), np.int64)
-        was = (none + NONE, none) if sources is None else (before[sources], size_before[sources])
-        now = (none + NONE, none) if labels is None else (name_of[labels], size_of[labels])
-        order = np.argsort((now if change in (BORN, SPLIT) else was)[0])
-        columns = np.full(len(none), change, np.int8), was[0], now[0], was[1], now[1]
-        rows.append([column[order] for column in columns])
+        count = len(labels if olds is None else olds)
+        none = np.full(count, NONE), np.zeros(count, np.int64)
+        was = none if olds is None else (gather(sizes.before, olds), gather(sizes.size_before, olds))
+        now = none if labels is None else (gather(sizes.name_of, labels), gather(sizes.size_of, labels))
+        rows.append((np.full(count, change, np.int8), was[0], now[0], was[1], now[1]))
 
-    main = first_of_each(overlaps.labels, len(name_of), overlaps.counts, before[overlaps.olds])
-    sources, into = overlaps.olds[main], overlaps.labels[main]
-    is_born = np.zeros(len(name_of), bool)
-    is_born[nameless] = True
-    is_split = is_born[into]
-    is_born[into] = False
-    add(BORN, None, np.flatnonzero(is_born))
-    kept, ends, counts = (values[staying] for values in (overlaps.olds, overlaps.labels, overlaps.counts))
-    has_grown, has_shrunk = size_of[ends] > counts, size_before[kept] > counts
-    add(GREW, kept[has_grown], ends[has_grown])
-    add(SHRANK, kept[has_shrunk], ends[has_shrunk])
-    merged = np.setdiff1d(passing, staying, assume_unique=True)
-    add(MERGED, overlaps.olds[merged], overlaps.labels[merged])
-    add(SPLIT, sources[is_split], into[is_split])
-    is_retired = size_before > 0
+    parts = overlaps.chosen(marked(gather(is_born, overlaps.labels)))
+    names = gather(sizes.before, parts.olds)
+    parts = parts.chosen(first_of_each(parts.labels, len(is_born), parts.counts, names))
+    is_born[parts.labels] = False
+    add(BORN, None, marked(is_born))
+    grown = staying.chosen(marked(gather(sizes.size_of, staying.labels) > staying.counts))
+    add(GREW, grown.olds, grown.labels)
+    shrunk = staying.chosen(marked(gather(sizes.size_before, staying.olds) > staying.counts))
+    add(SHRANK, shrunk.olds, shrunk.labels)
+    add(MERGED, merging.olds, merging.labels)
+    add(SPLIT, parts.olds, parts.labels)
+    is_retired = sizes.size_before > 0
     is_retired[overlaps.olds] = False
-    add(RETIRED, np.flatnonzero(is_retired), None)
+    add(RETIRED, marked(is_retired), None)
     return Log(*map(np.concatenate, zip(*rows)))

@@ -20,6 +20,7 @@ from edgewise.index_type import MAX_UINT32
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.columns import host_column, id_column
 from edgewise.method import is_number
+from edgewise.primitives.counting_sort import gather
 
 #: What is asked of pairs, in this order.
 OF_PAIRS = ("remove", "withdraw", "add", "must", "cannot")
@@ -161,7 +162,7 @@ def request_of(state, given, reading) -> Request:
     for name, pairs in asked.items():
         if name != "add":
             found = look_up.find(pairs.ids, name)
-            keys[name] = keys_of(found[pairs.sources], found[pairs.targets])
+            keys[name] = keys_of(gather(found, pairs.sources), gather(found, pairs.targets))
     none = np.empty(0, np.uint64)
     return Request(
         facts,
@@ -170,7 +171,7 @@ def request_of(state, given, reading) -> Request:
         np.unique(look_up.find(listed["delete"], "delete")) if "delete" in listed else _none(),
         keys.get("withdraw", none),
         records,
-        none if added is None else keys_of(numbers[added.sources], numbers[added.targets]),
+        none if added is None else keys_of(gather(numbers, added.sources), gather(numbers, added.targets)),
         None if added is None else added.scores,
         np.unique(keys.get("must", none)),
         np.unique(keys.get("cannot", none)),
@@ -245,10 +246,8 @@ class LookUp:
         numbers, clusters = self._numbers(self.ids.plain(column, argument(name))), self.state["clusters"]
         unknown = numbers < 0
         if name in ("delete", "remove"):
-            is_new = numbers >= self.first
-            unknown |= is_new | (
-                clusters[np.where(unknown | is_new, 0, numbers)] < 0 if len(clusters) else True
-            )
+            unknown |= numbers >= self.first
+            unknown |= gather(clusters, np.where(unknown, 0, numbers)) < 0 if len(clusters) else True
         if unknown.any():
             one, count = column[int(unknown.argmax())].as_py(), int(unknown.sum())
             more = f" ({count:,} such ids)" if count > 1 else ""

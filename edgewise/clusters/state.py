@@ -1,9 +1,10 @@
 """The state of a cluster store: records, pairs and decisions, and what a batch changes of them.
 
-Records and pairs have consecutive numbers, in the order in which they came, and keep them: a pair that is
-removed has the score NaN, a record that is deleted has no cluster, and both can come back.  A *tree* is a
-component of the active pairs, those that reach the threshold, and of the pairs that must be together; a
-*cluster* is a tree, or a part of one that decisions divide.
+Records and pairs have consecutive numbers, in the order in which they came.  Records keep them: one that is
+deleted has no cluster, and can come back.  A pair that is removed has the score NaN, and can come back, until
+such pairs are left out, and those after them get other rows; nothing that is written names rows of pairs
+after that.  A *tree* is a component of the active pairs, those that reach the threshold, and of the pairs
+that must be together; a *cluster* is a tree, or a part of one that decisions divide.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
 then taken in, so that it happens as a whole or not at all.  A store that is opened takes in the deltas of its
@@ -14,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.clusters.ids import Ids, ids_of_kind
-from edgewise.clusters.runs import Runs
+from edgewise.clusters.ids import SPARE, Ids, ids_of_kind
+from edgewise.clusters.runs import ABSENT, Run, Runs
 from edgewise.ingest.growing import Growing
+from edgewise.primitives.counting_sort import gather, marked, scatter
 
 #: Bits of the second record in the key of a pair.
 HALF = np.uint64(32)
@@ -140,12 +142,30 @@ class State:
         """Number of pairs, removed ones included."""
         return self.parts["ones"].used
 
-    def trees_with(self, n_new):
-        """The trees of all records and of new ones, each of which is a tree; the state is as before."""
-        trees, n = self.parts["trees"], self.n_records
-        trees.extend(n_new)[:] = np.arange(n, n + n_new)
-        trees.used = n
-        return trees.array[: n + n_new]
+    def with_new(self, n_new):
+        """Trees and clusters of all records and of new ones, which are trees and in no cluster yet."""
+        n = self.n_records
+        for name, new in (("trees", np.arange(n, n + n_new)), ("clusters", NO_CLUSTER)):
+            self.parts[name].extend(n_new, n_new // SPARE)[:] = new
+            self.parts[name].used = n
+        return self.parts["trees"].array[: n + n_new], self.parts["clusters"].array[: n + n_new]
+
+    def leave_out_removed(self):
+        """Leave out pairs that are removed."""
+        kept = marked(~np.isnan(self["scores"]))
+        if len(kept) == self.n_pairs:
+            return
+        moved = np.full(self.n_pairs, ABSENT)
+        scatter(moved, kept, np.arange(len(kept)))
+        for name in ("ones", "others", "scores"):
+            values = gather(self[name], kept)
+            self.parts[name] = Growing(values.dtype)
+            self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
+        run = self.pair_runs.whole()
+        rows = gather(moved, run.rows)
+        found = marked(rows >= 0)
+        self.pair_runs = Runs()
+        self.pair_runs.add(Run(gather(run.keys, found), gather(rows, found).astype(np.uint32)))
 
     def set_ids(self):
         """Set the ids, without any yet, once their kind is known."""
@@ -159,12 +179,14 @@ class State:
         if self.ids is not None and delta.new_ids is not None:
             self.ids.extend(delta.new_ids)
             for name in ("trees", "clusters"):
-                self.parts[name].extend(len(delta.new_ids))
+                self.parts[name].extend(len(delta.new_ids), len(delta.new_ids) // SPARE)
         if len(delta.ones):
-            self.pair_runs.add(keys_of(delta.ones, delta.others), self.n_pairs)
+            rows = np.arange(self.n_pairs, self.n_pairs + len(delta.ones), dtype=np.uint32)
+            self.pair_runs.add(Run(keys_of(delta.ones, delta.others), rows))
             for name, values in zip(
                 ("ones", "others", "scores"), (delta.ones, delta.others, delta.new_scores)
             ):
-                self.parts[name].extend(len(values))[:] = values
-        self["scores"][delta.rows] = delta.scores
-        self["trees"][delta.records], self["clusters"][delta.records] = delta.trees, delta.clusters
+                self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
+        scatter(self["scores"], delta.rows, delta.scores)
+        scatter(self["trees"], delta.records, delta.trees)
+        scatter(self["clusters"], delta.records, delta.clusters)

@@ -233,13 +233,12 @@ class ClusterStore:
         )
         request, state = request_of(self._state, given, reading), self._state
         with few_steps(state.n_records + state.n_pairs + len(request.added)):
-            delta, log = worked_out(state, request)
-        entry = Entry(request, delta, now(), cause, log)
-        try:
-            self._history.append(entry, self._state)
-        except BaseException:
-            self._state = self._history.load(self._state)
-            raise
+            entry = Entry(request, *worked_out(state, request), now(), cause)
+            try:
+                self._history.append(entry, state)
+            except BaseException:
+                self._state = self._history.load(state)
+                raise
         return entry.table
 
     def add(self, pairs: Any, **options: Any) -> pyarrow.Table:

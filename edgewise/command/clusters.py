@@ -107,12 +107,15 @@ def apply_batch(
     columns: Columns,
     shown: options.Shown,
     threshold: Threshold = None,
+    no_threshold: options.option(bool, "Count all pairs, whatever their scores.", "--no-threshold") = False,
     cause: Cause = None,
     output: Output = None,
 ):
     """Apply changes of several kinds as one entry."""
     given = {**batch._asdict(), **columns._asdict(), "cause": cause}
-    if threshold is not None:
+    if threshold is not None and no_threshold:
+        raise OptionError("--threshold and --no-threshold contradict each other; give one of the two")
+    if threshold is not None or no_threshold:
         given["threshold"] = threshold
     _change(store, given, shown, output)
 
@@ -172,8 +175,7 @@ def _change(path, given, shown, output):
     """Apply a batch, and write and print what has become of clusters."""
     import pyarrow.compute as pc
 
-    given = {name: value for name, value in given.items() if value is not None}
-    asked = (given[name] for name in FILES if name in given)
+    asked = (given[name] for name in FILES if given.get(name) is not None)
     files = [one for value in asked for one in (value if isinstance(value, list) else [value])]
     if output is not None:
         check_output(output, sources=files, table=True, json=shown.json)

@@ -1,4 +1,4 @@
-"""Counting sort, scan, gather and zeros on all CPU threads, without a serial part over all items.
+"""Counting sort, scan, gather, scatter, marked and zeros on all CPU threads; no serial part reads all items.
 
 Every block of items has a counter for each key.  The prefix sums of these, by key and then by block, are the
 positions at which the blocks place their items, so that items with equal keys keep their order, and the
@@ -133,10 +133,55 @@ def _gather(item, values, places, target):
 
 
 def gather(values, places):
-    """``values[places]`` on the host, with all threads."""
+    """``values[places]`` on the host, with all threads where that pays."""
+    if n_blocks_of(len(places)) == 1:
+        return values[places]
     target = np.empty(len(places), values.dtype)
     _gather(len(places), values, places, target)
     return target
+
+
+@each
+def _scatter(item, places, values, target):
+    target[places[item]] = values[item]
+
+
+def scatter(target, places, values):
+    """``target[places] = values`` on the host, with all threads where that pays; places are distinct."""
+    if n_blocks_of(len(places)) == 1:
+        target[places] = values
+    else:
+        _scatter(len(places), places, values, target)
+
+
+@partial(each, least_chunk=1)
+def _count_marks(block, bounds, marks, counts):
+    count = np.int64(0)
+    for item in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
+        count += np.int64(marks[item])
+    counts[block] = count
+
+
+@partial(each, least_chunk=1)
+def _write_marked(block, bounds, marks, starts, positions):
+    place, end = np.uint64(starts[block]), np.uint64(starts[block + 1])
+    for item in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
+        if place < end:  # which is foreseen, unlike marks
+            positions[place] = item
+            place += np.uint64(marks[item])
+
+
+def marked(marks):
+    """``numpy.flatnonzero(marks)`` of bools on the host, with all threads where that pays."""
+    blocks = n_blocks_of(len(marks))
+    if blocks == 1:
+        return np.flatnonzero(marks)
+    bounds, counts = bounds_of(len(marks), blocks), np.empty(blocks, np.int64)
+    _count_marks(blocks, bounds, marks, counts)
+    starts = exclusive_scan(counts)
+    positions = np.empty(starts[-1], np.int64)
+    _write_marked(blocks, bounds, marks, starts, positions)
+    return positions
 
 
 def zeros(count, kind):

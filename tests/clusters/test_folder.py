@@ -101,6 +101,17 @@ def test_what_can_be_made_again_is_made_again(tmp_path, monkeypatch, few):
         assert same(ew.ClusterStore.open(path), expected_after(5))
 
 
+def test_removed_pairs_are_left_out_of_a_base(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    store = store_at(tmp_path / "store", 8)
+    while store._history.facts["base"]["entry"] != store.entry:
+        store.apply(**batch_after(store.entry))
+    assert store._state.n_pairs == store.n_pairs < sum(len(batch_after(one)["add"]) for one in range(8))
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(store.entry))
+    store.apply(**batch_after(store.entry))
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(store.entry))
+
+
 def damage(path):
     """Remove a folder, and cut a file."""
     if path.is_dir():

@@ -168,6 +168,17 @@ def test_a_record_that_is_deleted_and_added_again():
     assert store.n_pairs == 2
 
 
+def test_removed_pairs_take_no_room_for_good():
+    store = store_of([(0, 1, 0.9)])
+    for one in range(1, 20):
+        store.apply(add=[(one, one + 1, 0.9)], remove=[(one - 1, one)])
+        assert store._state.n_pairs <= 4
+    assert store.pairs().to_pylist() == [{"source": 19, "target": 20, "score": 0.9}]
+    store.apply(add=[(18, 19, 0.9), (3, 4, 0.9)], remove=[(20, 19)])
+    found = clusters_of(store)
+    assert found[18] == found[19] != found[20] and found[3] == found[4]
+
+
 def test_only_touched_trees_are_clustered_again(monkeypatch):
     sizes, tree_labels = [], batch._tree_labels
     monkeypatch.setattr(batch, "_tree_labels", lambda one: sizes.append(len(one.members)) or tree_labels(one))
@@ -177,6 +188,19 @@ def test_only_touched_trees_are_clustered_again(monkeypatch):
     store.apply(remove=[(4, 6)])
     store.apply(remove=[(8, 9)])
     assert sizes == [200, 4, 0, 0, 2]
+
+
+def test_a_pair_inside_a_cluster_of_a_divided_tree_touches_nothing(monkeypatch):
+    store = store_of([(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9), (3, 4, 0.9)])
+    store.apply(cannot=[(0, 4)])
+    sizes, tree_labels = [], batch._tree_labels
+    monkeypatch.setattr(batch, "_tree_labels", lambda one: sizes.append(len(one.members)) or tree_labels(one))
+    store.apply(add=[(0, 2, 0.8), (0, 3, 0.4)])
+    store.apply(threshold=0.3)
+    store.apply(add=[(2, 4, 0.95)])
+    assert sizes == [0, 0, 5]
+    found = clusters_of(store)
+    assert found[0] == found[1] and found[2] == found[4] != found[0]
 
 
 def test_strings_with_one_hash_are_told_apart(monkeypatch):

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(
 PAGE = Path(__file__).parent.parent.parent / "bench" / "usual_kernels.py"
 COMMANDS = ("partition mesh.graph 8", "paths roads.gr --source 1 --to 5000", "forest weighted.csv")
 COMMANDS += ("strong pairs.csv", "cores pairs.csv")
+COMMANDS += ("clusters apply store --add scores.parquet --remove first.parquet",)
 
 
 @pytest.fixture(scope="module")

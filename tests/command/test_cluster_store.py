@@ -55,6 +55,15 @@ def test_a_store_by_the_command(folder, capsys):
     assert ew.ClusterStore.open("store").n_pairs == 0
 
 
+def test_a_threshold_that_is_cleared(folder, capsys):
+    ew.ClusterStore.create("store", threshold=0.9).apply(add="pairs.csv")
+    assert run(["clusters", "apply", "store", "--no-threshold"]) == 0
+    store = ew.ClusterStore.open("store")
+    assert store.threshold is None and store.n_clusters == 2
+    assert run(["clusters", "apply", "store", "--records", "people.csv", "-q"]) == 0
+    assert ew.ClusterStore.open("store").threshold is None
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     (
@@ -62,6 +71,7 @@ def test_a_store_by_the_command(folder, capsys):
         (["apply", "store", "--delete", "people.csv"], "--delete names 'eve', which is no record"),
         (["apply", "store", "--add", "reviewed.csv"], "no column of scores"),
         (["open", "store", "--threshold", "0.8"], "the threshold of store is 0.9; change it with"),
+        (["apply", "store", "--threshold", "0.8", "--no-threshold"], "contradict each other; give one"),
         (["log", "absent"], "absent: holds no store of clusters"),
         (["at", "store", "--entry", "7"], "--entry 7 is none; the entries are 0 to 1"),
         (["remov", "store"], "did you mean remove?"),

@@ -1,4 +1,4 @@
-"""Counting sort, scan, gather and zeros by blocks, against NumPy."""
+"""Counting sort, scan, gather, scatter, marked and zeros by blocks, against NumPy."""
 
 import numpy as np
 import pytest
@@ -31,6 +31,17 @@ def test_offsets_are_sums_in_an_order(count):
     assert (offsets == expected).all() and rank.dtype == np.uint32
     assert (rank[order] == np.arange(count)).all()
     assert (counting_sort.gather(sizes, order) == sizes[order]).all()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("share", [0, 0.1, 1])
+def test_items_that_are_marked(count, share):
+    draw = np.random.default_rng(count)
+    marks, target = draw.random(count) < share, np.zeros(count, np.int64)
+    positions = counting_sort.marked(marks)
+    assert positions.dtype == np.int64 and (positions == np.flatnonzero(marks)).all()
+    counting_sort.scatter(target, positions, positions + 1)
+    assert (target == np.where(marks, np.arange(count) + 1, 0)).all()
 
 
 @pytest.mark.parametrize("count", [0, 3, 20_000])
