@@ -18,7 +18,7 @@ The names are Numba's own, as on :mod:`~edgewise.device.numba_internals`; where 
 these functions as any others.
 """
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
 
@@ -31,6 +31,10 @@ from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
 
+(_Context,) = private("numba.core.base", "BaseContext")
+(_Options,) = private("numba.core.targetconfig", "TargetConfig")
+(_llvm,) = private("llvmlite.binding.ffi", "lib")
+_llvm_lock = getattr(_llvm, "_lock", None)
 (_Library,) = private("numba.core.codegen", "JITCodeLibrary")
 (_registry,) = private("numba.core.compiler_machinery", "_pass_registry")
 (_PostProcessor,) = private("numba.core.postproc", "PostProcessor")
@@ -54,6 +58,8 @@ _REPLACED += ["_ensure_finalized", "_get_compiled_object", "get_defined_function
 _REPLACED += ["serialize_using_object_code"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
+HAS_PARTS &= hasattr(_Context, "get_abi_sizeof") and hasattr(_Options, "values")
+HAS_PARTS &= hasattr(_llvm_lock, "_cblist")
 
 #: Prefixes of Numba's names of environments, and of functions that Python calls.
 _ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
@@ -235,26 +241,60 @@ _signatures: dict = {}
 
 
 @contextmanager
-def _signatures_kept():
-    """Context in which Numba looks for the types of an operator once for each set of types, not at every use.
+def _answers_kept():
+    """Context in which Numba finds out once what it asks again and again.
+
+    These are the types of an operator for each set of types, which it looks for at every use; the hash of a
+    type, which is that of all types in a record; whether two sets of options are the same; and the size of a
+    type, for which LLVM reads a text.  Nor are there events at each call of LLVM.
 
     Numba compiles one function at a time, so those of users are compiled outside of this context.
     """
-    own = types.Function.get_call_type
+    types_of_call, hash_of = types.Function.get_call_type, types.Type.__hash__
+    size_of, hashes, sizes = _Context.get_abi_sizeof, {}, {}  # type: ignore[var-annotated]
 
     def get_call_type(self, context, args, kws):
         if kws or not isinstance(self.typing_key, BuiltinFunctionType):
-            return own(self, context, args, kws)
+            return types_of_call(self, context, args, kws)
         key = self, context, args
         if key not in _signatures:
-            _signatures[key] = own(self, context, args, kws)
+            _signatures[key] = types_of_call(self, context, args, kws)
         return _signatures[key]
 
-    types.Function.get_call_type = get_call_type
+    def get_hash(self):
+        known = hashes.get(id(self))
+        if known is None:
+            known = hashes[id(self)] = hash_of(self), self  # which keeps the type alive
+        return known[0]
+
+    def get_abi_sizeof(self, kind):
+        text = str(kind)
+        if text not in sizes:
+            sizes[text] = size_of(self, kind)
+        return sizes[text]
+
+    with ExitStack() as stack:
+        stack.enter_context(_replaced(types.Function, "get_call_type", get_call_type))
+        stack.enter_context(_replaced(types.Type, "__hash__", get_hash))
+        stack.enter_context(_replaced(_Context, "get_abi_sizeof", get_abi_sizeof))
+        stack.enter_context(_replaced(_Options, "__hash__", lambda self: 0))
+        stack.enter_context(_replaced(_Options, "__eq__", _are_same_options))
+        stack.enter_context(_replaced(_llvm_lock, "_cblist", []))
+        yield
+
+
+def _are_same_options(one, other):
+    return one is other or one._values == other._values or one.values() == other.values()
+
+
+@contextmanager
+def _replaced(where, name, value):
+    own = getattr(where, name)
+    setattr(where, name, value)
     try:
         yield
     finally:
-        types.Function.get_call_type = own
+        setattr(where, name, own)
 
 
 class _UpToDate(_Proxy):
@@ -281,7 +321,7 @@ class _WholeCompiler(CompilerBase):
 
     def compile_extra(self, function):
         """Compile a function and all parts."""
-        with _signatures_kept():
+        with _answers_kept():
             return super().compile_extra(function)
 
     def define_pipelines(self):
