@@ -47,7 +47,7 @@ from numba.extending import intrinsic
 from edgewise.device.first_use import PUBLIC_ONLY, on_cpu_compiler, prepare_cpu_compiler, private
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.numba_arrays import TYPED_POINTERS, contiguous, pointer_to
-from edgewise.device.numba_pipeline import FOR_PARTS, FOR_WHOLES
+from edgewise.device.numba_pipeline import FOR_CALLED_PARTS, FOR_PARTS, FOR_WHOLES
 from edgewise.garbage_collection import collection_paused
 
 (_Options,) = private("numba.core.cpu", "CPUTargetOptions")
@@ -60,6 +60,8 @@ BARE = {
 WHOLE = {**BARE, **FOR_WHOLES, "error_model": "numpy"}
 #: Options of device functions.
 PART = {**BARE, **FOR_PARTS}
+#: Options of those that are not copied into their callers.
+CALLED_PART = {**BARE, **FOR_CALLED_PARTS}
 
 
 # -- one function as several workers -------------------------------------------------------------------------

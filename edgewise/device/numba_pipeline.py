@@ -125,6 +125,18 @@ class _Part(_Text):
         return _NoEnvironment(self._codegen)
 
 
+class _CalledPart(_Part):
+    """The text of a device function that is not copied into its callers."""
+
+    def add_ir_module(self, ir_module):
+        """Accept the lowered function."""
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.discard("alwaysinline")  # as all have that a copied function calls
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
+
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
 
@@ -316,6 +328,14 @@ class _PartCompiler(CompilerBase):
         return [_Passes(_Part)]
 
 
+class _CalledPartCompiler(_PartCompiler):
+    """Compiler of device functions that are not copied into their callers."""
+
+    def define_pipelines(self):
+        """Return the passes."""
+        return [_Passes(_CalledPart)]
+
+
 class _WholeCompiler(CompilerBase):
     """Compiler of functions that Python calls."""
 
@@ -331,4 +351,5 @@ class _WholeCompiler(CompilerBase):
 
 #: Options of device functions, and of functions that Python calls.
 FOR_PARTS = {"pipeline_class": _PartCompiler} if HAS_PARTS else {}
+FOR_CALLED_PARTS = {"pipeline_class": _CalledPartCompiler} if HAS_PARTS else {}
 FOR_WHOLES = {"pipeline_class": _WholeCompiler} if HAS_PARTS else {}
