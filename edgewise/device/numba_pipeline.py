@@ -37,7 +37,6 @@ from edgewise.device.first_use import private
 _llvm_lock = getattr(_llvm, "_lock", None)
 (_Library,) = private("numba.core.codegen", "JITCodeLibrary")
 (_registry,) = private("numba.core.compiler_machinery", "_pass_registry")
-(_PostProcessor,) = private("numba.core.postproc", "PostProcessor")
 (_rewrites,) = private("numba.core.rewrites", "rewrite_registry")
 (_reconstruct_ssa,) = private("numba.core.ssa", "reconstruct_ssa")
 (_definitions_of,) = private("numba.core.ir_utils", "build_definitions")
@@ -49,7 +48,7 @@ _translate, _inline_closures, _compile_closures, _rewrite_raises = private(
 )
 _TYPED = "NopythonTypeInference", "PreLowerStripPhis", "NativeLowering", "NoPythonBackend"
 _infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", *_TYPED)
-_needed = [_registry, _PostProcessor, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
+_needed = [_registry, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
 _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
 _needed += [_infer_types, _strip_phis, _lower, _finish]
 _REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
@@ -220,7 +219,6 @@ class _Passes:
         """Compile the function of ``state``."""
         _run(_translate, state)
         state.nargs = state.func_ir.arg_count
-        _PostProcessor(state.func_ir).run()
         if any(isinstance(one, CodeType) for one in state.func_id.code.co_consts):
             _run(_inline_closures, state)
             _run(_compile_closures, state)
