@@ -138,7 +138,7 @@ def _load_past_l1():
     from numba import types
     from numba.cuda.extending import intrinsic as intrinsic_on_cuda
 
-    from edgewise.device.numba_internals import element_pointer
+    from edgewise.device.numba_arrays import element_pointer
 
     registers = {("u", 32): "r", ("u", 64): "l", ("f", 32): "f", ("f", 64): "d"}
 

@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from edgewise.device.numba_internals import element_pointer
+from edgewise.device.numba_arrays import element_pointer
 from edgewise.device.target import overload_on_cpu
 
 

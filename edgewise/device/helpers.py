@@ -86,7 +86,8 @@ def _register():
     from numba.extending import intrinsic
 
     from edgewise.device.fibers_on_cpu import overload_switches
-    from edgewise.device.numba_internals import element_pointer, external
+    from edgewise.device.numba_arrays import element_pointer
+    from edgewise.device.numba_internals import external
 
     overload_switches()
 

@@ -69,7 +69,7 @@ class each:
         min_blocks_per_sm=None,
         ascending=False,
     ):
-        self.body, self.fetch = device(body), fetch and device(fetch)
+        self.body, self.fetch = inlined(body), fetch and device(fetch)
         self.least_chunk = least_chunk
         self.ascending = ascending
         self.name = f"{body.__module__}.{body.__qualname__}"
@@ -113,7 +113,7 @@ class each:
 
 
 def _combine(body, fetch):
-    @device
+    @inlined
     def fetch_and_run(index, *arguments):
         body(index, fetch(index, *arguments), *arguments)
 
@@ -121,11 +121,6 @@ def _combine(body, fetch):
 
 
 def _cpu_loop(body, name):
-    @inlined
-    def run_chunk(start, stop, arguments):
-        for index in range(start, stop):
-            body(index & INDEX_BITS, *arguments)
-
     def loop(worker_id, memory, count, chunk, shares, arguments):
         if worker_id < 0:
             return threads.entry(memory, (memory, count, chunk, shares, arguments))
@@ -134,6 +129,7 @@ def _cpu_loop(body, name):
             turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)
             if start >= stop:
                 return 0
-            run_chunk(start, stop, arguments)
+            for index in range(start, stop):
+                body(index & INDEX_BITS, *arguments)
 
     return threads.Region(loop, name)

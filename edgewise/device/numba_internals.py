@@ -16,7 +16,8 @@ calls with records          ``compute_fingerprint``                 the dispatch
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
                             rebuilding of compiled functions       holds a lock of the folder
 load them quickly           addresses of run-time functions        the context is refreshed
-pointer types               typed pointers of llvmlite             opaque pointers
+pointer types               typed pointers of llvmlite, on         opaque pointers
+                            ``numba_arrays``
 PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
 compile at once             the module's ``ensure_blas``           SciPy's linear algebra is imported
 launch through the driver   the words that pass an array           Numba's own launch
@@ -45,7 +46,8 @@ from numba.extending import intrinsic
 
 from edgewise.device.first_use import PUBLIC_ONLY, on_cpu_compiler, prepare_cpu_compiler, private
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.device.numba_pipeline import FOR_PARTS, FOR_WHOLES
+from edgewise.device.numba_arrays import TYPED_POINTERS, contiguous, pointer_to
+from edgewise.device.numba_pipeline import FOR_CALLED_PARTS, FOR_PARTS, FOR_WHOLES
 from edgewise.garbage_collection import collection_paused
 
 (_Options,) = private("numba.core.cpu", "CPUTargetOptions")
@@ -58,23 +60,8 @@ BARE = {
 WHOLE = {**BARE, **FOR_WHOLES, "error_model": "numpy"}
 #: Options of device functions.
 PART = {**BARE, **FOR_PARTS}
-
-
-# -- pointers -----------------------------------------------------------------------------------------------
-
-_TYPED_POINTERS = hasattr(ir.PointerType(), "is_opaque") and not PUBLIC_ONLY
-
-
-def pointer_to(kind, address_space=0):
-    """LLVM's type of pointers to ``kind``: a typed one as long as llvmlite distinguishes them."""
-    return ir.PointerType(kind, address_space) if _TYPED_POINTERS else ir.PointerType(addrspace=address_space)
-
-
-def element_pointer(context, builder, array_type, array, index):
-    """Address of one element of a contiguous array, and LLVM's type of the element."""
-    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
-    kind = context.get_data_type(array_type.dtype)
-    return builder.gep(data, [index], source_etype=kind), kind
+#: Options of those that are not copied into their callers.
+CALLED_PART = {**BARE, **FOR_CALLED_PARTS}
 
 
 # -- one function as several workers -------------------------------------------------------------------------
@@ -90,7 +77,7 @@ _Status, _excinfo_pointer, _USER_EXCEPTION = private(
 )
 #: A worker must not count references to its arguments: Numba frees what counts them as soon as :func:`entry`
 #: has returned.
-HAS_ENTRIES = "_nrt" in BARE and _TYPED_POINTERS
+HAS_ENTRIES = "_nrt" in BARE and TYPED_POINTERS
 HAS_ENTRIES &= None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
 _word = ir.IntType(64)
 #: A function of a worker's id and of the address of the memory of a call.
@@ -251,7 +238,7 @@ def share_with_readonly(dispatcher):
     def compile_shared(signature):
         if not isinstance(signature, tuple):
             return compile_writable(signature)
-        writable = tuple(map(_writable, signature))
+        writable = tuple(map(contiguous, signature))
         entry_point = compile_writable(writable)
         if signature not in dispatcher.overloads:
             found = dispatcher.overloads[writable]
@@ -259,17 +246,6 @@ def share_with_readonly(dispatcher):
         return entry_point
 
     dispatcher.compile = compile_shared
-
-
-def _writable(kind):
-    """The type with writable arrays in place of read-only ones, in tuples as well."""
-    if isinstance(kind, types.Array):
-        return kind if kind.mutable else kind.copy(readonly=False)
-    if isinstance(kind, types.BaseTuple):
-        return types.BaseTuple.from_types(
-            [_writable(one) for one in kind], getattr(kind, "instance_class", None)
-        )
-    return kind
 
 
 # -- CPU kernels on disk ------------------------------------------------------------------------------------

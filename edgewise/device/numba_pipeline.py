@@ -18,7 +18,7 @@ The names are Numba's own, as on :mod:`~edgewise.device.numba_internals`; where 
 these functions as any others.
 """
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
 
@@ -31,9 +31,12 @@ from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
 
+(_Context,) = private("numba.core.base", "BaseContext")
+(_Options,) = private("numba.core.targetconfig", "TargetConfig")
+(_llvm,) = private("llvmlite.binding.ffi", "lib")
+_llvm_lock = getattr(_llvm, "_lock", None)
 (_Library,) = private("numba.core.codegen", "JITCodeLibrary")
 (_registry,) = private("numba.core.compiler_machinery", "_pass_registry")
-(_PostProcessor,) = private("numba.core.postproc", "PostProcessor")
 (_rewrites,) = private("numba.core.rewrites", "rewrite_registry")
 (_reconstruct_ssa,) = private("numba.core.ssa", "reconstruct_ssa")
 (_definitions_of,) = private("numba.core.ir_utils", "build_definitions")
@@ -45,7 +48,7 @@ _translate, _inline_closures, _compile_closures, _rewrite_raises = private(
 )
 _TYPED = "NopythonTypeInference", "PreLowerStripPhis", "NativeLowering", "NoPythonBackend"
 _infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", *_TYPED)
-_needed = [_registry, _PostProcessor, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
+_needed = [_registry, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
 _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
 _needed += [_infer_types, _strip_phis, _lower, _finish]
 _REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
@@ -54,6 +57,8 @@ _REPLACED += ["_ensure_finalized", "_get_compiled_object", "get_defined_function
 _REPLACED += ["serialize_using_object_code"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
+HAS_PARTS &= hasattr(_Context, "get_abi_sizeof") and hasattr(_Options, "values")
+HAS_PARTS &= hasattr(_llvm_lock, "_cblist")
 
 #: Prefixes of Numba's names of environments, and of functions that Python calls.
 _ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
@@ -117,6 +122,18 @@ class _Part(_Text):
     def codegen(self):
         """The code generator, which sets no environments here."""
         return _NoEnvironment(self._codegen)
+
+
+class _CalledPart(_Part):
+    """The text of a device function that is not copied into its callers."""
+
+    def add_ir_module(self, ir_module):
+        """Accept the lowered function."""
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.discard("alwaysinline")  # as all have that a copied function calls
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
 
 
 class _Whole(_Text):
@@ -202,7 +219,6 @@ class _Passes:
         """Compile the function of ``state``."""
         _run(_translate, state)
         state.nargs = state.func_ir.arg_count
-        _PostProcessor(state.func_ir).run()
         if any(isinstance(one, CodeType) for one in state.func_id.code.co_consts):
             _run(_inline_closures, state)
             _run(_compile_closures, state)
@@ -235,26 +251,60 @@ _signatures: dict = {}
 
 
 @contextmanager
-def _signatures_kept():
-    """Context in which Numba looks for the types of an operator once for each set of types, not at every use.
+def _answers_kept():
+    """Context in which Numba finds out once what it asks again and again.
+
+    These are the types of an operator for each set of types, which it looks for at every use; the hash of a
+    type, which is that of all types in a record; whether two sets of options are the same; and the size of a
+    type, for which LLVM reads a text.  Nor are there events at each call of LLVM.
 
     Numba compiles one function at a time, so those of users are compiled outside of this context.
     """
-    own = types.Function.get_call_type
+    types_of_call, hash_of = types.Function.get_call_type, types.Type.__hash__
+    size_of, hashes, sizes = _Context.get_abi_sizeof, {}, {}  # type: ignore[var-annotated]
 
     def get_call_type(self, context, args, kws):
         if kws or not isinstance(self.typing_key, BuiltinFunctionType):
-            return own(self, context, args, kws)
+            return types_of_call(self, context, args, kws)
         key = self, context, args
         if key not in _signatures:
-            _signatures[key] = own(self, context, args, kws)
+            _signatures[key] = types_of_call(self, context, args, kws)
         return _signatures[key]
 
-    types.Function.get_call_type = get_call_type
+    def get_hash(self):
+        known = hashes.get(id(self))
+        if known is None:
+            known = hashes[id(self)] = hash_of(self), self  # which keeps the type alive
+        return known[0]
+
+    def get_abi_sizeof(self, kind):
+        text = str(kind)
+        if text not in sizes:
+            sizes[text] = size_of(self, kind)
+        return sizes[text]
+
+    with ExitStack() as stack:
+        stack.enter_context(_replaced(types.Function, "get_call_type", get_call_type))
+        stack.enter_context(_replaced(types.Type, "__hash__", get_hash))
+        stack.enter_context(_replaced(_Context, "get_abi_sizeof", get_abi_sizeof))
+        stack.enter_context(_replaced(_Options, "__hash__", lambda self: 0))
+        stack.enter_context(_replaced(_Options, "__eq__", _are_same_options))
+        stack.enter_context(_replaced(_llvm_lock, "_cblist", []))
+        yield
+
+
+def _are_same_options(one, other):
+    return one is other or one._values == other._values or one.values() == other.values()
+
+
+@contextmanager
+def _replaced(where, name, value):
+    own = getattr(where, name)
+    setattr(where, name, value)
     try:
         yield
     finally:
-        types.Function.get_call_type = own
+        setattr(where, name, own)
 
 
 class _UpToDate(_Proxy):
@@ -276,12 +326,20 @@ class _PartCompiler(CompilerBase):
         return [_Passes(_Part)]
 
 
+class _CalledPartCompiler(_PartCompiler):
+    """Compiler of device functions that are not copied into their callers."""
+
+    def define_pipelines(self):
+        """Return the passes."""
+        return [_Passes(_CalledPart)]
+
+
 class _WholeCompiler(CompilerBase):
     """Compiler of functions that Python calls."""
 
     def compile_extra(self, function):
         """Compile a function and all parts."""
-        with _signatures_kept():
+        with _answers_kept():
             return super().compile_extra(function)
 
     def define_pipelines(self):
@@ -291,4 +349,5 @@ class _WholeCompiler(CompilerBase):
 
 #: Options of device functions, and of functions that Python calls.
 FOR_PARTS = {"pipeline_class": _PartCompiler} if HAS_PARTS else {}
+FOR_CALLED_PARTS = {"pipeline_class": _CalledPartCompiler} if HAS_PARTS else {}
 FOR_WHOLES = {"pipeline_class": _WholeCompiler} if HAS_PARTS else {}

@@ -22,7 +22,7 @@ def _register_on_cpu():
     from numba import types
     from numba.extending import intrinsic
 
-    from edgewise.device.numba_internals import element_pointer, pointer_to
+    from edgewise.device.numba_arrays import element_pointer, pointer_to
 
     @intrinsic
     def start(_, array, index):

@@ -31,6 +31,7 @@ from edgewise.device.atomics import load
 from edgewise.device.target import (
     INTERPRETED,
     SIMULATED,
+    called,
     device,
     overload_on_cpu,
     overload_on_cuda,
@@ -66,7 +67,7 @@ class BlockWorker(NamedTuple):
     shared: Any
 
 
-@device
+@called
 def barrier_wait(worker):
     """Wait until all workers have arrived; what they wrote before is visible to all of them afterwards."""
     _wait(worker.barrier, worker.count, worker.id)

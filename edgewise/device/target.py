@@ -74,6 +74,16 @@ def inlined(function):
     return function
 
 
+def called(function):
+    """As :func:`device`, for a function that LLVM copies into none of its callers on the CPU.
+
+    Where many of them call it, as they do at barriers, copies take longer to compile than the callers.
+    """
+    on_cpu_compiler(lambda: _register_for_cpu(function, called=True))
+    on_cuda(lambda: _register_for_cuda(function))
+    return function
+
+
 def overload_on_cpu(function, **options):
     """Numba's ``overload`` for the CPU compiler, once that is used."""
 
@@ -94,12 +104,12 @@ def overload_on_cuda(function, **options):
     return wait
 
 
-def _register_for_cpu(function, **options):
+def _register_for_cpu(function, called=False, **options):
     from numba.extending import register_jitable
 
-    from edgewise.device.numba_internals import PART
+    from edgewise.device.numba_internals import CALLED_PART, PART
 
-    options = {**PART, **options}
+    options = {**(CALLED_PART if called else PART), **options}
     (register_jitable(**options) if options else register_jitable)(function)
 
 

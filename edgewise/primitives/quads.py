@@ -61,7 +61,7 @@ def _register_reads_and_writes():
     from numba import types
     from numba.cuda.extending import intrinsic, overload
 
-    from edgewise.device.numba_internals import element_pointer, pointer_to
+    from edgewise.device.numba_arrays import element_pointer, pointer_to
 
     def quad_at(context, builder, *where):
         pointer, kind = element_pointer(context, builder, *where)
@@ -106,7 +106,7 @@ def _register_copies():
     from numba import types
     from numba.cuda.extending import intrinsic, overload
 
-    from edgewise.device.numba_internals import element_pointer, pointer_to
+    from edgewise.device.numba_arrays import element_pointer, pointer_to
 
     nothing, word, address = ir.VoidType(), ir.IntType(32), ir.IntType(64)
 

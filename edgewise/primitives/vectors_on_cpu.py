@@ -5,7 +5,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
 
-from edgewise.device.numba_internals import element_pointer, pointer_to
+from edgewise.device.numba_arrays import element_pointer, pointer_to
 from edgewise.device.target import overload_on_cpu
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device, each
+from edgewise.device.target import called
 from edgewise.primitives.mixing import mix
 
 #: Place of a vertex that is in no heap, and of one that has been moved in this pass.
@@ -96,7 +97,7 @@ def is_before(one, other, half, memory):
     return mix(one, half.salt) > mix(other, half.salt)
 
 
-@device
+@called
 def sift_up(at, start, half, memory):
     """Move the vertex at a position of a heap towards the top."""
     heaps, places = memory.heaps, memory.places
@@ -109,7 +110,7 @@ def sift_up(at, start, half, memory):
     places[half.base + vertex] = at
 
 
-@device
+@called
 def sift_down(at, size, start, half, memory):
     """Move the vertex at a position of a heap towards the bottom."""
     heaps, places = memory.heaps, memory.places
@@ -135,11 +136,10 @@ def start_of(side, half):
 
 @device
 def enter(vertex, size, half, blocks, memory):
-    """Add a vertex to the heap of its side; return the new size."""
+    """Add a vertex to the heap of its side, which has ``size`` vertices."""
     start = start_of(memory.sides[half.base + vertex], half)
     memory.heaps[start + size] = vertex
     sift_up(size, start, half, memory)
-    return size + 1
 
 
 @device
@@ -154,7 +154,7 @@ def take_top(side, size, half, blocks, memory):
     return np.int64(top)
 
 
-@device
+@called
 def change_side(vertex, sizes, half, blocks, memory):
     """Move a vertex to the other side, and its neighbours within or into the heaps; return the heap sizes."""
     base, old = half.base, memory.sides[half.base + vertex]
@@ -171,10 +171,9 @@ def change_side(vertex, sizes, half, blocks, memory):
             continue
         start = start_of(side, half)
         if place == OUTSIDE:
-            if rises and side == 0:
-                size_0 = enter(other, size_0, half, blocks, memory)
-            elif rises:
-                size_1 = enter(other, size_1, half, blocks, memory)
+            if rises:
+                enter(other, size_0 if side == 0 else size_1, half, blocks, memory)
+                size_0, size_1 = size_0 + 1 - side, size_1 + side
         elif rises:
             sift_up(place, start, half, memory)
         else:
@@ -230,10 +229,8 @@ def fill_heaps(half, blocks, memory):
         memory.places[base + vertex] = OUTSIDE
         for entry in range(blocks.offsets[vertex], blocks.offsets[vertex + 1]):
             if memory.sides[base + blocks.neighbours[entry]] != side:
-                if side == 0:
-                    size_0 = enter(vertex, size_0, half, blocks, memory)
-                else:
-                    size_1 = enter(vertex, size_1, half, blocks, memory)
+                enter(vertex, size_0 if side == 0 else size_1, half, blocks, memory)
+                size_0, size_1 = size_0 + 1 - side, size_1 + side
                 break
     return size_0, size_1
 
