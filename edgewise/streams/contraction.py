@@ -411,7 +411,7 @@ class ContractedStream(StoredStream):
         columns = ColumnNumbers(*pairs.kinds)
         shape = self._partitions(folder, plan, attempt)
         self.first_task = strings_divided
-        how: dict[str, Any] = {"partitions": shape.partitions}
+        how: dict[str, Any] = {"partitions": shape.partitions, "memory": self.memory}
         parts = list(self._read_shards(folder, pairs, plan, attempt, progress, how)[1])
         self._check_memory(self.edges, MARKS_OF_ROW * self.edges)
         with timer("number strings"):

@@ -47,6 +47,8 @@ HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
 #: Odd number by which the upper half of a hash, whose first bits are often 0, is spread over 32 bits.
 SPREAD = np.uint64(0x9E3779B1)
 WORD, BIT = np.uint64(6), np.uint64(63)
+#: Bytes of memory for each thread, which holds rows and blocks of strings.
+BYTES_OF_THREAD = 3 << 26
 #: Rows whose strings are divided at a time.
 BATCH_ROWS = 1 << 18
 #: Strings that a thread numbers at a time, and their bytes.
@@ -68,6 +70,11 @@ PARTITIONS_EACH = 4
 MOST_PARTITIONS = 1 << 10
 #: Bytes of a table that are always allowed.
 LEAST_TABLE = 1 << 24
+
+
+def threads_within(memory: int) -> int:
+    """So many threads as have room in some memory, at least one."""
+    return max(1, min(threads.count(), memory // BYTES_OF_THREAD))
 
 
 class Shape(NamedTuple):
@@ -95,7 +102,7 @@ class Shape(NamedTuple):
         (1, 84000)
         """
         needed = table_bytes(count, size)
-        together = min(threads.count(), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
+        together = min(threads_within(memory), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
         return cls(max(1, -(-needed * together // memory)), together, memory // together)
 
 
@@ -240,7 +247,8 @@ class StringsPart(Part):
 
 def strings_divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
     """Task: write the strings of some files by partitions."""
-    with StringWriter(folder, name, how["partitions"]) as writer:
+    few = threads.limited(threads_within(how["memory"]))
+    with few, StringWriter(folder, name, how["partitions"]) as writer:
         facts = StringsPart(files, how, writer).found()
     return facts | writer.facts
 
