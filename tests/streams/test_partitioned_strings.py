@@ -18,7 +18,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import EdgewiseError, EdgewiseWarning, FileError, OptionError, WorkerError
 from edgewise.ingest.string_words import strings_of
-from edgewise.streams import contraction, partitioned_strings
+from edgewise.streams import contraction, partitioned_strings, ways
 from edgewise.streams.tasks import TaskFolder
 from tests.compared import assert_equal
 
@@ -231,7 +231,8 @@ def test_partitions_are_of_about_the_same_size():
     assert counts.min() > 1800 < 2200 > counts.max()
 
 
-def test_the_command(tmp_path, capsys):
+def test_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ways, "ways_of", lambda *known: [ways.Way(ways.ON_DISK, 1, 1)])
     shards = stored(tmp_path / "shards", named(np.random.default_rng(10), 300, 100))
     assert run(["components", str(shards), "--memory", "20kB", "-o", f"{tmp_path}/out/"]) == 0
     assert "contraction, streamed from 3 files" in capsys.readouterr().out
