@@ -209,8 +209,7 @@ def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limi
     least = min(way.bytes for way in ways if way.name in allowed)
     need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
     remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])
-    limit = f"{most.source} is {memory.in_words(most.bytes)}"
-    raise OutOfMemoryError(f"the job needs {need}, and {limit}; {remedy}")
+    raise OutOfMemoryError(f"the job needs {need}, and {most.in_words()}; {remedy}")
 
 
 #: What leads to a way that options exclude.
