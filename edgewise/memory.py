@@ -36,6 +36,8 @@ UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
 #: Source of a limit that the user has given.
 GIVEN = argument("memory")
+#: How much more than the estimate is advised, since that is rounded and not exact.
+MORE = 1.1
 #: A limit of version 1 of the control groups that is none.
 NONE_1 = 1 << 60
 
@@ -74,7 +76,7 @@ class Limit(NamedTuple):
 
     def more(self, need: float) -> str:
         """What to do to have so many bytes in all."""
-        return f"give {in_words(1.05 * need)}" if self.is_given else "use a machine with more"
+        return f"give {in_words(MORE * need)}" if self.is_given else "use a machine with more"
 
     @property
     def free(self) -> int:

@@ -21,8 +21,10 @@ from edgewise.streams.file_stream import FileStream, StreamedPairs
 from edgewise.streams.union import Union
 from edgewise.workers import device_team
 
-#: Bytes of Python, the packages and the kernels.
-BASE = 210_000_000
+#: Bytes of Python, the packages and the kernels; and of those for strings.
+BASE, OF_STRINGS = 210_000_000, 30_000_000
+#: What a way may need more than is estimated.
+MARGIN = 1.05
 #: The same where few rows are read, for which nothing is compiled or loaded.
 WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
 #: The ways, from the fastest one on.
@@ -176,9 +178,10 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
         "sparse": OF_INTEGER * pairs.distinct,
         "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
     }
-    least = WITHOUT_KERNELS if pairs.rows < FEW else BASE
+    base = BASE + OF_STRINGS * strings
+    least = WITHOUT_KERNELS if pairs.rows < FEW else base
     decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
-    ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(BASE + decoded + kept[pairs.ids]), 0)]
+    ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(base + decoded + kept[pairs.ids]), 0)]
     if pairs.ids == "dense":
         disk = PAIR_ON_DISK * pairs.rows + ID_ON_DISK * pairs.end
         ways.append(Way(ON_DISK, int(BASE + decoded + LEAST_RANGE), disk))
@@ -202,7 +205,7 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
 def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:
     """The first way that fits a limit, or OutOfMemoryError with the need of each."""
     free = most.bytes - most.held + memory.held()
-    fitting = [way for way in ways if way.bytes <= free]
+    fitting = [way for way in ways if MARGIN * way.bytes <= free]
     for way in fitting:
         if way.name in allowed:
             return way
