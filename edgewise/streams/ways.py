@@ -31,9 +31,9 @@ WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
 IN_MEMORY, STREAMED, ON_DISK = "in memory", "streamed", "on disk"
 ALL = (IN_MEMORY, STREAMED, ON_DISK)
 #: Bytes for each pair in memory, beside those of strings; and for each id.
-OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 36
+OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 22
 #: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.
-OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 55
+OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 35
 #: Bytes of a forest: for each edge in memory; and of a stream, for each number of a vertex.
 OF_EDGE, OF_STREAMED_TREE = 45, 460
 #: Bytes of a score, which is read and then copied.
