@@ -36,6 +36,8 @@ UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
 #: Source of a limit that the user has given.
 GIVEN = argument("memory")
+#: How much more than the estimate is advised, since that is rounded and not exact.
+MORE = 1.1
 #: A limit of version 1 of the control groups that is none.
 NONE_1 = 1 << 60
 
@@ -67,9 +69,14 @@ class Limit(NamedTuple):
         """Whether the user has given it, and may give another one."""
         return self.source == GIVEN
 
+    def in_words(self) -> str:
+        """Who allows how much, and what of that is taken."""
+        taken = "" if self.is_given else f", of which {in_words(self.held)} are taken"
+        return f"{self.source} is {in_words(self.bytes)}{taken}"
+
     def more(self, need: float) -> str:
         """What to do to have so many bytes in all."""
-        return f"give {in_words(1.05 * need)}" if self.is_given else "use a machine with more"
+        return f"give {in_words(MORE * need)}" if self.is_given else "use a machine with more"
 
     @property
     def free(self) -> int:
@@ -124,12 +131,12 @@ def refusal(needed: int, most: Limit, what: str, remedy: str) -> str:
 
     Examples
     --------
-    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "stream it")
-    'a forest needs 4.5 GB in all, and the limit is 4 GB; use a machine with more, or stream it'
+    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "")
+    'a forest needs 4.5 GB in all, and the limit is 4 GB, of which 3.5 GB are taken; use a machine with more'
     """
-    need, allowed = most.held + needed, in_words(most.bytes)
+    need = most.held + needed
     remedy = ", or ".join(filter(None, [most.more(need), remedy]))
-    return f"{what} needs {in_words(need)} in all, and {most.source} is {allowed}; {remedy}"
+    return f"{what} needs {in_words(need)} in all, and {most.in_words()}; {remedy}"
 
 
 def held() -> int:

@@ -31,7 +31,7 @@ import numpy as np
 
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import each, fetch_add, fetch_min, threads
+from edgewise.device import each, fetch_add, fetch_min
 from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
 from edgewise.files.read_ahead import in_order, read_ahead
@@ -52,6 +52,7 @@ from edgewise.streams.partitioned_strings import (
     number_strings,
     numbered_pairs,
     strings_divided,
+    threads_within,
 )
 from edgewise.streams.parts import Part
 from edgewise.streams.ranges import RangeWriter, columns_for
@@ -167,7 +168,8 @@ def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int,
     """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
     ranges = Ranges(*how["ranges"])
     with RangeWriter(folder, name, ranges, 2) as writer:
-        for pairs in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype):
+        few = threads_within(how["memory"])
+        for pairs in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype, few):
             writer.add(*pairs)
     return writer.facts
 
@@ -358,7 +360,8 @@ def _batches(found, first, strings, how):
         own = arrow_array(labels[state.parent[vertices]].astype(kind))
         return pa.RecordBatch.from_arrays([ids, own], ["id", "component"])
 
-    return in_order(batch, range(0, max(len(labels), 1), rows), threads.count(), "edgewise-table")
+    few = threads_within(how["memory"])
+    return in_order(batch, range(0, max(len(labels), 1), rows), few, "edgewise-table")
 
 
 class ContractedStream(StoredStream):
@@ -387,7 +390,7 @@ class ContractedStream(StoredStream):
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = StreamedPairs(self.shards.schema(attempt), self)
         plan, restore = self.plan_for(pairs), pairs.type_to_restore()
-        how: dict[str, Any] = {"ids": plan.dtype, "strings": None, "restore": restore}
+        how: dict[str, Any] = {"ids": plan.dtype, "strings": None, "restore": restore, "memory": self.memory}
         if plan.ids == "strings":
             facts, more = self._divide_strings(folder, pairs, plan, attempt, progress)
         elif plan.ids != "dense" or restore is not None:
@@ -417,7 +420,7 @@ class ContractedStream(StoredStream):
         with timer("number strings"):
             numbers, kind, count = number_strings(self.task_run, parts, columns, shape, 2 * self.edges)
             how = {"ranges": tuple(self._ranges(max(count, 1))), "all_occur": count > 0}
-            how["strings"] = numbers, kind
+            how |= {"strings": (numbers, kind), "memory": self.memory}
             tasks = []
             for number, part in enumerate(parts):
                 given = {"parts": parts, "part": number, "how": how}

@@ -439,9 +439,11 @@ def place_numbers(index, positions, firsts, marks, ends):
 
 
 def numbered_pairs(
-    folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any
+    folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any, beside: int
 ) -> Iterator[tuple]:
     """Yield the pairs of numbers of a part, block by block: the larger ones and the smaller ones.
+
+    So many blocks are made ``beside`` each other.
 
     ``numbers`` are the tasks of all partitions, and the one that has marked positions.
     """
@@ -464,7 +466,7 @@ def numbered_pairs(
             place_numbers(len(positions), positions, np.concatenate(found), bits, ends)
         return np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2])
 
-    return in_order(ends_of, range(len(starts)), threads.count(), "edgewise-pairs")
+    return in_order(ends_of, range(len(starts)), beside, "edgewise-pairs")
 
 
 @each

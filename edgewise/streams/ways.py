@@ -22,19 +22,21 @@ from edgewise.streams.partitioned_strings import MARKS_OF_ROW
 from edgewise.streams.union import Union
 from edgewise.workers import device_team
 
-#: Bytes of Python, the packages and the kernels.
-BASE = 210_000_000
+#: Bytes of Python, the packages and the kernels; and of those for strings.
+BASE, OF_STRINGS = 210_000_000, 30_000_000
+#: What a way may need more than is estimated.
+MARGIN = 1.05
 #: The same where few rows are read, for which nothing is compiled or loaded.
 WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
 #: The ways, from the fastest one on.
 IN_MEMORY, STREAMED, ON_DISK = "in memory", "streamed", "on disk"
 ALL = (IN_MEMORY, STREAMED, ON_DISK)
 #: Bytes for each pair in memory, beside those of strings; and for each id.
-OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 36
+OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 22
 #: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.
-OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 55
-#: Bytes of a forest: for each edge and id in memory, and for each id of a stream that collects few edges.
-OF_EDGE, OF_STREAMED_TREE = 45, 180
+OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 35
+#: Bytes of a forest: for each edge in memory; and of a stream, for each number of a vertex.
+OF_EDGE, OF_STREAMED_TREE = 45, 460
 #: Bytes of a score, which is read and then copied.
 WEIGHT = 8
 #: Bytes of a row group that is decoded, for each of a row.
@@ -179,16 +181,17 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
         "sparse": OF_INTEGER * pairs.distinct,
         "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
     }
-    least = WITHOUT_KERNELS if pairs.rows < FEW else BASE
+    base = BASE + OF_STRINGS * strings
+    least = WITHOUT_KERNELS if pairs.rows < FEW else base
     decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
-    ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(BASE + decoded + kept[pairs.ids]), 0)]
+    ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(base + decoded + kept[pairs.ids]), 0)]
     if pairs.ids != "sparse":
         disk = PAIR_ON_DISK * pairs.rows + ID_ON_DISK * max(pairs.end, pairs.distinct)
         marks = 0.0
         if strings:
             disk += int(2 * pairs.rows * (text + OF_POSITION) + pairs.distinct * (text + OF_FIRST))
             marks = MARKS_OF_ROW * pairs.rows
-        ways.append(Way(ON_DISK, int(BASE + decoded + LEAST_RANGE + marks), disk))
+        ways.append(Way(ON_DISK, int(base + decoded + LEAST_RANGE + marks), disk))
     return ways
 
 
@@ -209,15 +212,14 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
 def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:
     """The first way that fits a limit, or OutOfMemoryError with the need of each."""
     free = most.bytes - most.held + memory.held()
-    fitting = [way for way in ways if way.bytes <= free]
+    fitting = [way for way in ways if MARGIN * way.bytes <= free]
     for way in fitting:
         if way.name in allowed:
             return way
     least = min(way.bytes for way in ways if way.name in allowed)
     need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
     remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])
-    limit = f"{most.source} is {memory.in_words(most.bytes)}"
-    raise OutOfMemoryError(f"the job needs {need}, and {limit}; {remedy}")
+    raise OutOfMemoryError(f"the job needs {need}, and {most.in_words()}; {remedy}")
 
 
 #: What leads to a way that options exclude.

@@ -64,7 +64,7 @@ def test_the_first_way_that_fits():
         assert ways.first_that_fits(found, ALL, memory.Limit(int(most), memory.held(), "x")).name == name
     limit = memory.Limit(10**9, memory.held(), memory.GIVEN)
     needs = (
-        r"the job needs 8 GB in memory, 2 GB streamed, 500 MB on disk, and memory= is 1 GB; give 2.1 GB, or "
+        r"the job needs 8 GB in memory, 2 GB streamed, 500 MB on disk, and memory= is 1 GB; give 2.2 GB, or "
     )
     with pytest.raises(OutOfMemoryError, match=needs + "name a new folder with -o FOLDER/"):
         ways.first_that_fits(found, (IN_MEMORY, STREAMED), limit)
