@@ -185,6 +185,7 @@ def _both_ways(graph):
 
 OF_A_GRAPH = "a share of a graph, not a size that time decides"
 OF_A_PROCESS = "work of NumPy against the import of the compiler, once a process"
+OF_FILES = "how a command reads files, not what a call computes"
 OF_A_SEARCH = "what a search that is given up may cost"
 OF_SEVERAL = "what several devices of one call may cost"
 
@@ -199,6 +200,7 @@ PAIRS = Trial(
 #: How each limit is measured, or why it is not, by kind of device.
 TRIALS: dict[str, dict[str, Trial | str]] = {
     "cpu": {
+        "command_streamed": OF_FILES,
         "components_alone": Trial(
             powers(10, 19), both_forms, lambda graphs: [*map(connected_components, graphs)]
         ),

@@ -86,6 +86,7 @@ def limit(value: float, unit: str, separates: str, measured: str, date: str) -> 
 class CPULimits:
     """Limits on CPU cores."""
 
+    command_streamed: int = limit(1 << 25, "bytes", "in memory | streamed", "2 cores, 568e989b", "2026-11-29")
     components_alone: int = limit(1 << 16, "n + m", "one thread | all", "16 cores, a5fcef96", "2026-11-27")
     components_many: int = limit(1 << 19, "vertices", "two as one | all", "16 cores, 53275e7", "2026-11-27")
     components_dense: int = limit(4, "edges per vertex", "all | sample", "16 cores, 53275e7", "2026-11-27")

@@ -61,6 +61,8 @@ def components(
     job.name = in_messages(pairs)
     allowed = _ways(source, job, (wanted, scores, view, reading), str(method))
     plan = streaming.planned(source, pairs, reading, allowed, partial(_ways_of, scores.wanted))
+    if plan.is_open and "streamed" in allowed and streaming.are_better_streamed(pairs):
+        plan = streaming.Planned(source._replace(stream=True))
     source = plan.source
     _check_outputs(job.output, goals.plot, plan, wanted, inputs, run.json)
     if run.devices is None and merge != "auto":

@@ -7,12 +7,13 @@ from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from edgewise import memory
+from edgewise import memory, tuning
 from edgewise.command import keyboard, report
 from edgewise.command.options import option
 from edgewise.command.options import scheduler as share
 from edgewise.errors import EdgewiseError, OptionError
 from edgewise.files.inputs import is_local
+from edgewise.files.parquet_footer import MAGIC
 from edgewise.streams.graph import StreamedGraph
 
 #: Bytes of memory for each byte of files, at most, in all but rare cases.
@@ -63,6 +64,11 @@ class Planned(NamedTuple):
     def wanted(self) -> bool:
         """Whether the tables are streamed."""
         return self.source.stream or self.by_tasks
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither an option nor a limit says how the tables are read."""
+        return self.way is None and not self.wanted
 
     def facts(self) -> dict:
         """What the JSON object says of the way."""
@@ -115,6 +121,19 @@ def pairs_in(inputs, reading, vertices):
 def source_of(most):
     """Who says what the limit of memory is, as the command line calls it."""
     return "--memory" if most.is_given else most.source
+
+
+def are_better_streamed(inputs) -> bool:
+    """Whether inputs are Parquet files of some size, of which a stream takes less memory and time."""
+    if not all(map(is_local, inputs)):
+        return False
+    files = list(_files(inputs))
+    return sum(map(os.path.getsize, files)) >= tuning.CPU.command_streamed and all(map(_is_parquet, files))
+
+
+def _is_parquet(path):
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def _files(inputs):

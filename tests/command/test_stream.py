@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.command import run
 from edgewise.streams import file_stream as streams
 from tests.processes import ended
@@ -60,6 +62,20 @@ def test_the_table_is_the_same(shards, capsys):
     assert lines[0].partition(";")[0] == lines[1].partition(";")[0]
     assert "streamed " in lines[1]
     assert "(rem, streamed from 3 files, " in lines[1]
+
+
+def test_large_parquet_files_are_streamed(shards, capsys, monkeypatch):
+    found = []
+    for size in (1 << 25, 1):
+        monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, command_streamed=size))
+        words = ["components", *FILES, "--json", "--device", "cpu", "--to", "parquet"]
+        assert run([*words, "-o", f"{size}-clusters"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert [list(facts["seconds"]) for facts in found] == [["read", "compute", "write"], ["stream", "write"]]
+    assert Path(f"{1 << 25}-clusters").read_bytes() == Path("1-clusters").read_bytes()
+    for options in (["--verify"], ["--method", "afforest"], ["--review", "3"]):
+        assert run(["components", *FILES, "--json", "--device", "cpu", *options]) == 0
+        assert "stream" not in json.loads(capsys.readouterr().out)["seconds"]
 
 
 @pytest.mark.parametrize("inputs", (["?.parquet"], ["."], ["0.parquet", "[12].parquet"]))
