@@ -59,10 +59,8 @@ def components(
     of_table = goals._replace(to=None) if asked and goals.output is None else goals
     job = Job(inputs, of_table, run, shown=not asked)
     job.name = in_messages(pairs)
-    allowed = _ways(source, job, (wanted, scores, view, reading), str(method))
+    allowed = streaming.preferred(_ways(source, job, (wanted, scores, view, reading), str(method)), pairs)
     plan = streaming.planned(source, pairs, reading, allowed, partial(_ways_of, scores.wanted))
-    if plan.is_open and "streamed" in allowed and streaming.are_better_streamed(pairs):
-        plan = streaming.Planned(source._replace(stream=True))
     source = plan.source
     _check_outputs(job.output, goals.plot, plan, wanted, inputs, run.json)
     if run.devices is None and merge != "auto":

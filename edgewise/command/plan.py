@@ -20,7 +20,7 @@ def plan(pairs: options.Inputs, reading, run: options.Run):
     known = streaming.pairs_in(list(pairs), reading, None)
     found, most = ways.ways_of(known), memory.limit()
     try:
-        chosen = ways.first_that_fits(found, ways.ALL, most).name
+        chosen = ways.first_that_fits(found, streaming.preferred(ways.ALL, pairs), most).name
     except OutOfMemoryError:
         chosen = None
     if run.json:

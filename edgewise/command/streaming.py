@@ -65,11 +65,6 @@ class Planned(NamedTuple):
         """Whether the tables are streamed."""
         return self.source.stream or self.by_tasks
 
-    @property
-    def is_open(self) -> bool:
-        """Whether neither an option nor a limit says how the tables are read."""
-        return self.way is None and not self.wanted
-
     def facts(self) -> dict:
         """What the JSON object says of the way."""
         if self.way is None:
@@ -84,7 +79,7 @@ class Planned(NamedTuple):
 def planned(source, inputs, reading, allowed, ways_of) -> Planned:
     """The first of the ``allowed`` ways from tables to the result that fits the limit of memory.
 
-    ``ways_of`` makes them of what is known of the tables.
+    These are in the order of preference.  ``ways_of`` makes them of what is known of the tables.
 
     Without ``--memory`` the question is asked only for files that may be too large.
     """
@@ -93,10 +88,11 @@ def planned(source, inputs, reading, allowed, ways_of) -> Planned:
     if not all(map(is_local, inputs)):
         return Planned(source, memory.given())
     size = sum(os.path.getsize(one) for one in _files(inputs))
-    if memory.given() is None and SUSPECT * size < memory.free():
-        return Planned(source)
     from edgewise.streams import ways
 
+    if memory.given() is None and SUSPECT * size < memory.free():
+        is_streamed = source.stream or allowed[:2] == (ways.STREAMED, ways.IN_MEMORY)
+        return Planned(source._replace(stream=is_streamed))
     try:
         found = ways_of(pairs_in(inputs, reading, source.vertices))
     except EdgewiseError:
@@ -123,12 +119,14 @@ def source_of(most):
     return "--memory" if most.is_given else most.source
 
 
-def are_better_streamed(inputs) -> bool:
-    """Whether inputs are Parquet files of some size, of which a stream takes less memory and time."""
-    if not all(map(is_local, inputs)):
-        return False
-    files = list(_files(inputs))
-    return sum(map(os.path.getsize, files)) >= tuning.CPU.command_streamed and all(map(_is_parquet, files))
+def preferred(names, inputs) -> tuple[str, ...]:
+    """Ways to components, in order: Parquet files of some size are streamed in less memory and time."""
+    files = list(_files(inputs)) if all(map(is_local, inputs)) else []
+    if sum(map(os.path.getsize, files)) < tuning.CPU.command_streamed or not all(map(_is_parquet, files)):
+        return tuple(names)
+    from edgewise.streams import ways
+
+    return tuple(sorted(names, key=lambda name: name != ways.STREAMED))
 
 
 def _is_parquet(path):

@@ -210,12 +210,13 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
 
 
 def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:
-    """The first way that fits a limit, or OutOfMemoryError with the need of each."""
+    """The first of the ``allowed`` ways that fits a limit, or OutOfMemoryError with the need of each."""
     free = most.bytes - most.held + memory.held()
     fitting = [way for way in ways if MARGIN * way.bytes <= free]
-    for way in fitting:
-        if way.name in allowed:
-            return way
+    for name in allowed:
+        for way in fitting:
+            if way.name == name:
+                return way
     least = min(way.bytes for way in ways if way.name in allowed)
     need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
     remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])

@@ -91,6 +91,7 @@ GOOD = {
     "convert to the terminal": ("convert", PAIRS, "-"),
     "convert, shards": ("convert", PAIRS, f"store{NAME}", "--shards", "2"),
     "info": ("info", PAIRS),
+    "plan": ("plan", PAIRS),
     "clusters": ("clusters", "open", f"clusters{NAME}"),
 }
 BAD = {
