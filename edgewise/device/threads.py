@@ -264,6 +264,8 @@ class Helpers:
         self.state[helpers.STACKS] = first = ctypes.addressof(ctypes.c_char.from_buffer(self.stacks))
         self.state[helpers.CORES] = usable_cores()
         self.state[helpers.PHASE] = 1  # so that the first call has a phase before it
+        for worker_id in range(size):  # a helper may look while the first call is still being written
+            self.state[helpers.FIBERS + worker_id * helpers.FIBER + fibers.STATUS] = helpers.FINISHED
         self.library = ctypes.CDLL(None)
         for position in range(size):
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)

@@ -73,7 +73,7 @@ def test_large_parquet_files_are_streamed(shards, capsys, monkeypatch):
         found.append(json.loads(capsys.readouterr().out))
     assert [list(facts["seconds"]) for facts in found] == [["read", "compute", "write"], ["stream", "write"]]
     assert Path(f"{1 << 25}-clusters").read_bytes() == Path("1-clusters").read_bytes()
-    assert run(["components", *FILES, "--json", "--memory", "2GB", "--device", "cpu"]) == 0
+    assert run(["components", *FILES, "--json", "--memory", "64GB", "--device", "cpu"]) == 0
     assert json.loads(capsys.readouterr().out)["way"] == "streamed"
     for options in (["--verify"], ["--method", "afforest"], ["--review", "3"]):
         assert run(["components", *FILES, "--json", "--device", "cpu", *options]) == 0

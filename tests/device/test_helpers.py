@@ -1,11 +1,12 @@
 """Calls whose helpers come late, or not at all."""
 
 from threading import Thread
+from time import sleep
 
 import numpy as np
 import pytest
 
-from edgewise.device import barrier_wait, each, fibers, parallel_region, threads
+from edgewise.device import barrier_wait, each, fibers, helpers, parallel_region, threads
 from edgewise.device.regions import workers
 from edgewise.device.target import SIMULATED
 
@@ -68,6 +69,19 @@ def test_the_caller_does_what_helpers_do_not(few):
         with pytest.raises(ValueError, match="the last round"):
             fail_in_round.with_workers(WORKERS, values, failing, 3)
         assert values[0] == 0
+
+
+def test_a_helper_looks_while_the_first_call_is_being_written(monkeypatch):
+    made = threads.Helpers(2)
+    monkeypatch.setattr(threads, "helpers_for", lambda n_workers: made)
+    made.state[helpers.N_WORKERS], made.state[helpers.BEFORE] = 2, made.state[helpers.PHASE]
+    made._start(made._serve, 1)  # there are workers, and no fiber of this call yet
+    made.started = 1
+    sleep(0.1)
+    values = np.zeros(4, np.int64)
+    pass_on.with_workers(2, values, 3)
+    made.stop()
+    assert values.tolist() == [2, 2, 3, 3]
 
 
 def test_a_loop_does_every_index_once(few, monkeypatch):
