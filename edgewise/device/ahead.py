@@ -242,12 +242,17 @@ def _forked(count):
     """
     gc.freeze()
     number = 0
+    others: list[int] = []
     with suppress(OSError):
-        number = next((one for one in range(1, count) if os.fork() == 0), 0)
+        for one in range(1, count):
+            if (other := os.fork()) == 0:
+                number, others = one, []
+                break
+            others.append(other)
     yield number
-    with suppress(ChildProcessError):
-        while number == 0:
-            os.wait()
+    for other in others:
+        with suppress(ChildProcessError):
+            os.waitpid(other, 0)
 
 
 def compile_all(capability: tuple[int, int]) -> None:
