@@ -619,7 +619,7 @@ class Graph(Conversions, Representation):
         --------
         >>> import edgewise as ew
         >>> graph = ew.generate.grid(1000, 1000)
-        >>> graph.estimate("components").bytes
+        >>> graph.estimate("components", method="rem").bytes
         4000000
         """
         from importlib import import_module

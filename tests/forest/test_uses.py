@@ -174,7 +174,7 @@ def test_memory_is_estimated(method, weights, monkeypatch):
     ew.minimum_spanning_forest(graph, method=method)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    estimated = forest._bytes_needed(graph.n_vertices, forest._entries(graph, False), method)
+    estimated = graph.estimate("forest", method=method).bytes
     assert 0.6 * taken < estimated < 1.7 * taken
     monkeypatch.setattr(forest, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(forest.arrays, "free_memory", lambda device: 1000)
