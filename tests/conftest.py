@@ -134,8 +134,9 @@ def small_tiles():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(floyd_warshall, "TILE", 16)
-        for name, function in zip(("read", "items_of"), vectors.of_bytes(64)):  # no more items than a tile has
-            patch.setattr(floyd_warshall, name, function)
+        read, items_of = vectors.of_bytes(64)  # no more items than a tile has
+        patch.setattr(floyd_warshall, "read", read)
+        patch.setattr(floyd_warshall, "items_of", items_of)
         yield
 
 
