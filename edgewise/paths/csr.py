@@ -119,7 +119,7 @@ class Adjacency:
     @property
     def is_small(self) -> bool:
         """Whether one core takes less time for a search than several."""
-        return self.n_vertices + len(self.neighbours) < tuning.CPU.paths_alone
+        return takes_one_core(self.n_vertices, len(self.neighbours))
 
     @property
     def symmetric(self) -> bool:
@@ -195,6 +195,11 @@ def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
         return Adjacency(rows, None if graph.directed else rows)
 
     return graph.cached(("paths", name), make)
+
+
+def takes_one_core(n_vertices: int, n_entries: int) -> bool:
+    """Whether one core takes less time than several for a search of a graph with so many entries."""
+    return n_vertices + n_entries < tuning.CPU.paths_alone
 
 
 def bytes_with_incoming(term, size) -> float:

@@ -18,7 +18,7 @@ from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.needs import Needs, size_of
-from edgewise.paths.csr import adjacency_of
+from edgewise.paths.csr import adjacency_of, takes_one_core
 from edgewise.strong.result import StrongComponents
 
 __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
@@ -114,7 +114,7 @@ def strongly_connected_components(
     device = graph.device
     check_device(method, device, METHODS)
     with arrays.guard(device):
-        name = method if method != "auto" else _usual_method(graph)
+        name = method if method != "auto" else _usual_method(graph.device, _is_small(graph))
         form = _form_of(graph, METHODS[name].reads)
         arrays.synchronize(device)
         start = perf_counter()
@@ -129,19 +129,21 @@ def needs(graph, *, method="auto", **options) -> Needs:
     check_method(method, METHODS, {})
     size = size_of(graph)
     if method == "auto":
-        is_small = size.vertices + size.entries < tuning.CPU.paths_alone
-        is_wide = workers() >= tuning.CPU.strong_threads and not is_small
-        method = "forward-backward" if is_wide else "tarjan"
+        method = _usual_method("cpu", takes_one_core(size.vertices, size.entries))
     form = "edges" if METHODS[method].reads == "edges" else "rows"
     return Needs((form,), method, METHODS[method].memory, size)
 
 
-def _usual_method(graph):
+def _usual_method(device, is_small):
     """The name of the method for a graph if the user has no wish."""
-    if graph.device != "cpu":
+    if device != "cpu":
         return "signatures"
-    is_wide = workers() >= tuning.CPU.strong_threads and not adjacency_of(graph).is_small
+    is_wide = workers() >= tuning.CPU.strong_threads and not is_small
     return "forward-backward" if is_wide else "tarjan"
+
+
+def _is_small(graph):
+    return graph.device == "cpu" and adjacency_of(graph).is_small
 
 
 def _form_of(graph, reads):

@@ -11,7 +11,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.front import CallOptions, front, named
@@ -20,7 +19,7 @@ from edgewise.method import Driver, Option, check_device, check_graph, check_met
 from edgewise.needs import Needs, size_of
 from edgewise.paths.bfs.level_synchronous import bytes_of_search, level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
-from edgewise.paths.csr import adjacency_of, bytes_with_incoming, unreached
+from edgewise.paths.csr import adjacency_of, bytes_with_incoming, takes_one_core, unreached
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, up_to
@@ -173,7 +172,7 @@ def needs(graph, *, source=None, method="auto", **options) -> Needs:
     check_method(method, METHODS, {})
     size = size_of(graph)
     if method == "auto":
-        is_small = size.vertices + size.entries < tuning.CPU.paths_alone
+        is_small = takes_one_core(size.vertices, size.entries)
         far = "top-down" if graph.directed and "searches" not in graph.prepared else "direction-optimising"
         method = "top-down-sequential" if is_small else far
     term = METHODS[method].memory

@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, Driver, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.needs import Needs, size_of
+from edgewise.paths.csr import takes_one_core
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, up_to
@@ -249,7 +249,7 @@ def needs(graph, *, source=None, method="auto", **options) -> Needs:
     check_method(method, METHODS, {})
     size = size_of(graph)
     if method == "auto":
-        is_small = size.vertices + size.entries < tuning.CPU.paths_alone
+        is_small = takes_one_core(size.vertices, size.entries)
         method = "near-far-sequential" if is_small else "delta-stepping"
     return Needs(("rows",), method, METHODS[method].memory, size)
 
