@@ -23,10 +23,10 @@ def new_state(scheduler, n=N):
     def jittery(values):
         return jitter.Jittery(values, scheduler)
 
-    least = jittery(np.arange(n, dtype=np.uint32).repeat(2))
-    counters = jittery(np.zeros(page.KEPT.end, np.int64))
+    least, parent = (jittery(np.arange(n, dtype=np.uint32).repeat(times)) for times in (2, 1))
+    counters = jittery(np.zeros(page.RETURNING.end, np.int64))
     unknown = np.full(n, 2**32 - 1, np.uint32)
-    return page.Signatures(least, unknown, counters, 2**32 - 1)
+    return page.Signatures(least, unknown, parent, counters, 2**32 - 1)
 
 
 def labels_by(seed):
