@@ -12,12 +12,13 @@ have near numbers.  Between sweeps the values of vertices become the values of t
 less, so that a long path takes few sweeps.  The least vertex that reaches a vertex also reaches what that one
 does, and takes over the least of it; so does the other value in the opposite direction.
 
-Before that, cycles of two edges are contracted.  Every vertex picks one of its targets, and an edge whose
-source is the pick of its target joins the two.  What was joined is one vertex from then on, so the next turn
-also finds longer cycles.  Of street networks, most of whose edges lead both ways, a few turns leave little,
-and no long paths.  Turns end when they find few such edges.
+Long paths, as in street networks, would still take hundreds of sweeps.  If values do not settle soon, cycles
+of two edges are contracted, and the round begins again with what is left.  Every vertex picks one of its
+targets, and an edge whose source is the pick of its target joins the two, turn after turn, as long as many
+edges do.  What was joined is one vertex from then on, so later turns also find longer cycles.  Of street
+networks, most of whose edges lead both ways, a few turns leave little.
 
-All turns, sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
+All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components.rem import union
-from edgewise.components.trees import singletons
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
 from edgewise.device.shares import own_share
 from edgewise.device.warps import block_any, block_size, warp_aggregated_add
@@ -39,7 +39,11 @@ KEPT = Rounds(CHANGED.end, APART)
 #: Number of the edges whose source is the pick of their target.
 RETURNING = Rounds(KEPT.end, APART)
 
-#: A turn of contraction is followed by another one if it finds one such edge for so many edges, or vertices.
+#: Sweeps after which cycles of two edges are contracted.
+SOON = 8
+#: More sweeps than there can be.
+NEVER = np.int64(np.iinfo(np.int64).max)
+#: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
 FEW_RETURNING = 8
 #: Times that a block goes over its edges in a sweep, unless nothing changes any more.
 TURNS = 2
@@ -67,11 +71,12 @@ class Signatures(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Sweeps and rounds up to now, of contraction too, and the number of edges that the last round left."""
+    """Sweeps and rounds up to now, the edges that are left, and whether the last round is complete."""
 
     sweeps: int
     rounds: int
     left: int
+    complete: bool
 
 
 @device
@@ -98,42 +103,54 @@ def join_returning(worker, edges, count, state):
 
 
 @device
-def root_of(parent, vertex):
-    """Root of a vertex."""
-    above = parent[vertex]
-    while above != vertex:
-        vertex, above = above, parent[above]
-    return vertex
-
-
-@device
 def flatten(worker, parent):
-    """Put all vertices directly below their roots."""
+    """Put all vertices directly below their roots; every step is stored, so that paths become shorter."""
     first, end, step = own_share(worker, 0, len(parent))
     for vertex in range(first, end, step):
-        parent[vertex] = root_of(parent, parent[vertex])
+        above = parent[vertex]
+        top = parent[above]
+        while above != top:
+            parent[vertex] = top
+            above, top = top, parent[top]
 
 
 @device
-def contract(worker, edges, count, kept, state, turn):
-    """Contract cycles of two edges, and copy the other edges; return the turn, with -1 edges left if few were."""
-    returning, counter = set_of(RETURNING, turn.rounds), set_of(KEPT, turn.rounds)
-    pick(worker, edges, count, state.least)
-    barrier_wait(worker)
-    found = join_returning(worker, edges, count, state)
-    if found > 0:
-        fetch_add(state.counters, returning, found)
+def clear_next(worker, state, turn):
+    """Set the counters of the next round to zero."""
     if worker.id == 0:
         store(state.counters, set_of(KEPT, turn.rounds + 1), 0)
         store(state.counters, set_of(RETURNING, turn.rounds + 1), 0)
+
+
+@device
+def begin_contraction(worker, state):
+    """Let every vertex be a tree of its own that has picked nothing."""
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        state.parent[vertex], state.least[2 * vertex] = vertex, state.unknown
+
+
+@device
+def contract(worker, edges, kept, state, turn):
+    """Contract cycles of two edges, and copy the other edges to ``kept``; return the turn.
+
+    It is not complete, and nothing is copied, if there are few such cycles.
+    """
+    returning, counter = set_of(RETURNING, turn.rounds), set_of(KEPT, turn.rounds)
+    pick(worker, edges, turn.left, state.least)
     barrier_wait(worker)
-    if FEW_RETURNING * load(state.counters, returning) < min(count, len(state.parent)):
-        return Turn(0, turn.rounds + 1, -1)
+    found = join_returning(worker, edges, turn.left, state)
+    if found > 0:
+        fetch_add(state.counters, returning, found)
+    clear_next(worker, state, turn)
+    barrier_wait(worker)
+    if FEW_RETURNING * load(state.counters, returning) < min(turn.left, len(state.parent)):
+        return Turn(turn.sweeps, turn.rounds + 1, turn.left, False)
     flatten(worker, state.parent)
     barrier_wait(worker)
-    keep(worker, edges, count, kept, state, counter, True)
+    keep(worker, edges, turn.left, kept, state, counter, True)
     barrier_wait(worker)
-    return Turn(0, turn.rounds + 1, load(state.counters, counter))
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
 
 
 @device
@@ -194,13 +211,13 @@ def shorten(worker, state):
 
 
 @device
-def spread(worker, edges, count, state, turn):
-    """Pass the values along the edges until nothing changes; return the next turn."""
+def spread(worker, edges, state, turn, last):
+    """Pass the values along the edges until nothing changes, or up to a last sweep; return the next turn."""
     changed, sweeps = True, turn.sweeps
-    while changed:
+    while changed and sweeps < last:
         if worker.id == 0:
             store(state.counters, set_of(CHANGED, sweeps + 1), 0)
-        if sweep(worker, edges, count, state.least):
+        if sweep(worker, edges, turn.left, state.least):
             store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
@@ -208,7 +225,7 @@ def spread(worker, edges, count, state, turn):
         if changed:
             shorten(worker, state)
             barrier_wait(worker)
-    return Turn(sweeps, turn.rounds, turn.left)
+    return Turn(sweeps, turn.rounds, turn.left, not changed)
 
 
 @device
@@ -230,11 +247,13 @@ def finish(worker, state):
 
 
 @device
-def label_rest(worker, state):
+def label_rest(worker, state, contracted):
     """Label the vertices that were contracted, and those that no edge joins to another of their component."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        root = root_of(state.parent, state.parent[vertex])
+        root = vertex
+        while contracted and state.parent[root] != root:
+            root = np.int64(state.parent[root])
         label = state.labels[root]
         state.labels[vertex] = root if label == state.unknown else label
 
@@ -271,37 +290,38 @@ def keep(worker, edges, count, kept, state, counter, contracting):
 
 
 @device
-def take_round(worker, edges, count, kept, state, turn):
-    """Find the components that a round finds, and copy the edges that remain to ``kept``; return the turn."""
-    begin(worker, state)
-    barrier_wait(worker)
-    turn = spread(worker, edges, count, state, turn)
+def end_round(worker, edges, kept, state, turn):
+    """Label the components that a round has found, and copy the edges that remain; return the turn."""
     finish(worker, state)
+    clear_next(worker, state, turn)
     counter = set_of(KEPT, turn.rounds)
-    if worker.id == 0:
-        store(state.counters, set_of(KEPT, turn.rounds + 1), 0)
-    keep(worker, edges, count, kept, state, counter, False)
+    keep(worker, edges, turn.left, kept, state, counter, False)
     barrier_wait(worker)
-    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter))
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
 
 
 @parallel_region
 def run(worker, edges, kept, spare, state):
     """Find all components; ``kept`` and ``spare`` take the edges of later rounds in turns."""
-    turn = Turn(0, 0, len(edges.sources))
-    contracting = turn.left > 0
-    while contracting:
-        left = turn.left
-        turn = contract(worker, edges, left, kept, state, turn)
-        contracting = turn.left > 0
-        if turn.left < 0:
-            turn = Turn(0, turn.rounds, left)
-        else:
-            edges, kept, spare = kept, spare, kept
+    turn, contracted = Turn(0, 0, len(edges.sources), True), False
     while turn.left > 0:
-        turn = take_round(worker, edges, turn.left, kept, state, turn)
-        edges, kept, spare = kept, spare, kept
-    label_rest(worker, state)
+        begin(worker, state)
+        barrier_wait(worker)
+        last = NEVER if contracted else turn.sweeps + SOON
+        turn = spread(worker, edges, state, turn, last)
+        if turn.complete:
+            turn = end_round(worker, edges, kept, state, turn)
+            edges, kept, spare = kept, spare, kept
+        else:
+            begin_contraction(worker, state)
+            barrier_wait(worker)
+            contracted = contracting = True
+            while contracting:
+                turn = contract(worker, edges, kept, state, turn)
+                contracting = turn.complete and turn.left > 0
+                if turn.complete:
+                    edges, kept, spare = kept, spare, kept
+    label_rest(worker, state, contracted)
 
 
 def signatures(n_vertices, sources, targets):
@@ -313,9 +333,8 @@ def signatures(n_vertices, sources, targets):
         return arrays.empty(count, kind, device)
 
     labels = arrays.full(n_vertices, unknown, kind, device)
-    least = arrays.full(2 * n_vertices, unknown, kind, device)
     counters = arrays.zeros(RETURNING.end, np.int64, device)
-    state = Signatures(least, labels, singletons(n_vertices, labels), counters, int(unknown))
+    state = Signatures(empty(2 * n_vertices), labels, empty(n_vertices), counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)
     return labels
