@@ -56,7 +56,7 @@ METHODS = {
     ),
     "signatures": StrongMethod(
         Driver("edgewise.strong.signatures:signatures"),
-        "cycles of two edges contracted, then the least vertices before and after each",
+        "least vertices before and after each, edge by edge; cycles of two edges contracted",
         "Alabandi et al. 2023",
         reads="edges",
         memory=lambda size: 4 * size.width * size.vertices + 4 * size.width * size.edges,

@@ -40,7 +40,7 @@ KEPT = Rounds(CHANGED.end, APART)
 RETURNING = Rounds(KEPT.end, APART)
 
 #: Sweeps after which cycles of two edges are contracted.
-SOON = 8
+SOON = 12
 #: More sweeps than there can be.
 NEVER = np.int64(np.iinfo(np.int64).max)
 #: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
