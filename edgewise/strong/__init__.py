@@ -56,10 +56,10 @@ METHODS = {
     ),
     "signatures": StrongMethod(
         Driver("edgewise.strong.signatures:signatures"),
-        "least vertices before and after each, edge by edge",
+        "least vertices before and after each, edge by edge; cycles of two edges contracted",
         "Alabandi et al. 2023",
         reads="edges",
-        memory=lambda size: 3 * size.width * size.vertices + 4 * size.width * size.edges,
+        memory=lambda size: 4 * size.width * size.vertices + 4 * size.width * size.edges,
     ),
 }
 

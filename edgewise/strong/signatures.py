@@ -12,6 +12,12 @@ have near numbers.  Between sweeps the values of vertices become the values of t
 less, so that a long path takes few sweeps.  The least vertex that reaches a vertex also reaches what that one
 does, and takes over the least of it; so does the other value in the opposite direction.
 
+Long paths, as in street networks, would still take hundreds of sweeps.  If values do not settle soon, cycles
+of two edges are contracted, and the round begins again with what is left.  Every vertex picks one of its
+targets, and an edge whose source is the pick of its target joins the two, turn after turn, as long as many
+edges do.  What was joined is one vertex from then on, so later turns also find longer cycles.  Of street
+networks, most of whose edges lead both ways, a few turns leave little.
+
 All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """
 
@@ -19,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.components.rem import union
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
 from edgewise.device.shares import own_share
 from edgewise.device.warps import block_any, block_size, warp_aggregated_add
@@ -29,8 +36,15 @@ from edgewise.primitives.rounds import APART, Rounds, set_of
 CHANGED = Rounds(0, APART)
 #: Number of the edges that a round leaves.
 KEPT = Rounds(CHANGED.end, APART)
+#: Number of the edges whose source is the pick of their target.
+RETURNING = Rounds(KEPT.end, APART)
 
-
+#: Sweeps after which cycles of two edges are contracted.
+SOON = 12
+#: More sweeps than there can be.
+NEVER = np.int64(np.iinfo(np.int64).max)
+#: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
+FEW_RETURNING = 8
 #: Times that a block goes over its edges in a sweep, unless nothing changes any more.
 TURNS = 2
 
@@ -43,23 +57,100 @@ class Edges(NamedTuple):
 
 
 class Signatures(NamedTuple):
-    """State that all workers share; index arrays, and the counters (KEPT.end,) int64.
+    """State that all workers share; index arrays, and the counters (RETURNING.end,) int64.
 
-    By vertex, ``least`` (2 n,) has the least one known to reach it, and the least known to be reached by it.
+    By vertex, ``least`` (2 n,) has the least one known to reach it, and the least known to be reached by it;
+    while cycles of two edges are contracted, the first of them is the pick of the vertex.
     """
 
     least: Any
     labels: Any  # (n,): the result
+    parent: Any  # (n,): trees of contracted vertices, whose roots are their least
     counters: Any
     unknown: int  # the label of vertices whose component is not known yet
 
 
 class Turn(NamedTuple):
-    """Sweeps and rounds up to now, and the number of edges that the last round left."""
+    """Sweeps and rounds up to now, the edges that are left, and whether the last round is complete."""
 
     sweeps: int
     rounds: int
     left: int
+    complete: bool
+
+
+@device
+def pick(worker, edges, count, least):
+    """Let every vertex pick a target: that of the last of its edges in a row, or any of several such."""
+    first, end, step = own_share(worker, 0, count)
+    for edge in range(first, end, step):
+        source = edges.sources[edge]
+        if edge + 1 == count or edges.sources[edge + 1] != source:
+            least[2 * np.int64(source)] = edges.targets[edge]
+
+
+@device
+def join_returning(worker, edges, count, state):
+    """Join the ends of edges whose source is the pick of their target; return how many there are."""
+    first, end, step = own_share(worker, 0, count)
+    found = 0
+    for edge in range(first, end, step):
+        source, target = edges.sources[edge], edges.targets[edge]
+        if state.least[2 * np.int64(target)] == source:
+            union(state.parent, source, target)
+            found += 1
+    return found
+
+
+@device
+def flatten(worker, parent):
+    """Put all vertices directly below their roots; every step is stored, so that paths become shorter."""
+    first, end, step = own_share(worker, 0, len(parent))
+    for vertex in range(first, end, step):
+        above = parent[vertex]
+        top = parent[above]
+        while above != top:
+            parent[vertex] = top
+            above, top = top, parent[top]
+
+
+@device
+def clear_next(worker, state, turn):
+    """Set the counters of the next round to zero."""
+    if worker.id == 0:
+        store(state.counters, set_of(KEPT, turn.rounds + 1), 0)
+        store(state.counters, set_of(RETURNING, turn.rounds + 1), 0)
+
+
+@device
+def begin_contraction(worker, state):
+    """Let every vertex be a tree of its own that has picked nothing."""
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        state.parent[vertex], state.least[2 * vertex] = vertex, state.unknown
+
+
+@device
+def contract(worker, edges, kept, state, turn):
+    """Contract cycles of two edges, and copy the other edges to ``kept``; return the turn.
+
+    It is not complete, and nothing is copied, if there are few such cycles.
+    """
+    returning, counter = set_of(RETURNING, turn.rounds), set_of(KEPT, turn.rounds)
+    pick(worker, edges, turn.left, state.least)
+    barrier_wait(worker)
+    found = join_returning(worker, edges, turn.left, state)
+    if found > 0:
+        fetch_add(state.counters, returning, found)
+    clear_next(worker, state, turn)
+    barrier_wait(worker)
+    if FEW_RETURNING * load(state.counters, returning) < min(turn.left, len(state.parent)):
+        return Turn(turn.sweeps, turn.rounds + 1, turn.left, False)
+    flatten(worker, state.parent)
+    barrier_wait(worker)
+    keep(worker, edges, turn.left, kept, state, counter, True)
+    barrier_wait(worker)
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
 
 
 @device
@@ -120,13 +211,13 @@ def shorten(worker, state):
 
 
 @device
-def spread(worker, edges, count, state, turn):
-    """Pass the values along the edges until nothing changes; return the next turn."""
+def spread(worker, edges, state, turn, last):
+    """Pass the values along the edges until nothing changes, or up to a last sweep; return the next turn."""
     changed, sweeps = True, turn.sweeps
-    while changed:
+    while changed and sweeps < last:
         if worker.id == 0:
             store(state.counters, set_of(CHANGED, sweeps + 1), 0)
-        if sweep(worker, edges, count, state.least):
+        if sweep(worker, edges, turn.left, state.least):
             store(state.counters, set_of(CHANGED, sweeps), 1)
         barrier_wait(worker)
         changed = load(state.counters, set_of(CHANGED, sweeps)) != 0
@@ -134,7 +225,7 @@ def spread(worker, edges, count, state, turn):
         if changed:
             shorten(worker, state)
             barrier_wait(worker)
-    return Turn(sweeps, turn.rounds, turn.left)
+    return Turn(sweeps, turn.rounds, turn.left, not changed)
 
 
 @device
@@ -156,63 +247,81 @@ def finish(worker, state):
 
 
 @device
-def label_rest(worker, state):
-    """Label the vertices that no edge joins to another of their component."""
+def label_rest(worker, state, contracted):
+    """Label the vertices that were contracted, and those that no edge joins to another of their component."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        if state.labels[vertex] == state.unknown:
-            state.labels[vertex] = vertex
+        root = vertex
+        while contracted and state.parent[root] != root:
+            root = np.int64(state.parent[root])
+        label = state.labels[root]
+        state.labels[vertex] = root if label == state.unknown else label
 
 
 @device
-def remains(edges, edge, state):
-    """Whether an edge may be inside a component that is not known yet."""
+def remains(edges, edge, state, contracting):
+    """Whether an edge has two ends after contraction, or may be inside a component that is not known yet."""
+    if contracting:
+        return state.parent[edges.sources[edge]] != state.parent[edges.targets[edge]]
     least, source, target = state.least, np.int64(edges.sources[edge]), np.int64(edges.targets[edge])
     reaching, reached = least[2 * source], least[2 * source + 1]
     return reaching != reached and reaching == least[2 * target] and reached == least[2 * target + 1]
 
 
 @device
-def keep(worker, edges, count, kept, state, counter):
+def keep(worker, edges, count, kept, state, counter, contracting):
     """Copy the edges that remain to ``kept``: in parts on the CPU, each in its order."""
     first, end, step = own_share(worker, 0, count)
     place = np.int64(0)
     if block_size() == 1:
         for edge in range(first, end):
-            if remains(edges, edge, state):
+            if remains(edges, edge, state, contracting):
                 place += 1
         place = np.int64(fetch_add(state.counters, counter, place))
     for edge in range(first, end, step):
-        if remains(edges, edge, state):
+        if remains(edges, edge, state, contracting):
             if block_size() > 1:
                 place = np.int64(warp_aggregated_add(state.counters, counter))
-            kept.sources[place], kept.targets[place] = edges.sources[edge], edges.targets[edge]
+            source, target = edges.sources[edge], edges.targets[edge]
+            if contracting:
+                source, target = state.parent[source], state.parent[target]
+            kept.sources[place], kept.targets[place] = source, target
             place += 1
 
 
 @device
-def take_round(worker, edges, count, kept, state, turn):
-    """Find the components that a round finds, and copy the edges that remain to ``kept``; return the turn."""
-    begin(worker, state)
-    barrier_wait(worker)
-    turn = spread(worker, edges, count, state, turn)
+def end_round(worker, edges, kept, state, turn):
+    """Label the components that a round has found, and copy the edges that remain; return the turn."""
     finish(worker, state)
+    clear_next(worker, state, turn)
     counter = set_of(KEPT, turn.rounds)
-    if worker.id == 0:
-        store(state.counters, set_of(KEPT, turn.rounds + 1), 0)
-    keep(worker, edges, count, kept, state, counter)
+    keep(worker, edges, turn.left, kept, state, counter, False)
     barrier_wait(worker)
-    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter))
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
 
 
 @parallel_region
 def run(worker, edges, kept, spare, state):
-    """Find all components; the edges of later rounds are in ``kept`` and in ``spare``, in turns."""
-    turn = take_round(worker, edges, len(edges.sources), kept, state, Turn(0, 0, 0))
+    """Find all components; ``kept`` and ``spare`` take the edges of later rounds in turns."""
+    turn, contracted = Turn(0, 0, len(edges.sources), True), False
     while turn.left > 0:
-        turn = take_round(worker, kept, turn.left, spare, state, turn)
-        kept, spare = spare, kept
-    label_rest(worker, state)
+        begin(worker, state)
+        barrier_wait(worker)
+        last = NEVER if contracted else turn.sweeps + SOON
+        turn = spread(worker, edges, state, turn, last)
+        if turn.complete:
+            turn = end_round(worker, edges, kept, state, turn)
+            edges, kept, spare = kept, spare, kept
+        else:
+            begin_contraction(worker, state)
+            barrier_wait(worker)
+            contracted = contracting = True
+            while contracting:
+                turn = contract(worker, edges, kept, state, turn)
+                contracting = turn.complete and turn.left > 0
+                if turn.complete:
+                    edges, kept, spare = kept, spare, kept
+    label_rest(worker, state, contracted)
 
 
 def signatures(n_vertices, sources, targets):
@@ -224,8 +333,8 @@ def signatures(n_vertices, sources, targets):
         return arrays.empty(count, kind, device)
 
     labels = arrays.full(n_vertices, unknown, kind, device)
-    counters = arrays.zeros(KEPT.end, np.int64, device)
-    state = Signatures(empty(2 * n_vertices), labels, counters, int(unknown))
+    counters = arrays.zeros(RETURNING.end, np.int64, device)
+    state = Signatures(empty(2 * n_vertices), labels, empty(n_vertices), counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)
     return labels

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.ptx
 def test_signatures(index="uint32", capability=(9, 0)):
     ids = f"{index}[]"
     edges = signatures.Edges, (ids, ids)
-    state = signatures.Signatures, (ids, ids, "int64[]", "int64")
+    state = signatures.Signatures, (ids, ids, ids, "int64[]", "int64")
     text = signatures.run.cuda.ptx(("int32[]", edges, edges, edges, state), capability)
     assert launch.entry_name(text)
     assert f".target sm_{capability[0]}{capability[1]}" in text

@@ -17,30 +17,30 @@ WORKERS, N, SEEDS, MANY_SEEDS = 3, 9, range(12), range(40)
 rng = np.random.default_rng(4)
 SOURCES, TARGETS = rng.integers(0, N, (2, 14)).astype(np.uint32)
 EXPECTED = oracle(N, SOURCES.tolist(), TARGETS.tolist())
+#: Three streets with returns, and a way round them on which there is none.
+STREETS = np.array([[0, 1, 1, 2, 6, 7, 4, 5, 2, 7, 6], [1, 0, 2, 1, 7, 6, 5, 4, 6, 4, 3]], np.uint32)
 
 
 def new_state(scheduler, n=N):
     def jittery(values):
         return jitter.Jittery(values, scheduler)
 
-    least = jittery(np.arange(n, dtype=np.uint32).repeat(2))
-    counters = jittery(np.zeros(page.KEPT.end, np.int64))
+    least, parent = (jittery(np.arange(n, dtype=np.uint32).repeat(times)) for times in (2, 1))
+    counters = jittery(np.zeros(page.RETURNING.end, np.int64))
     unknown = np.full(n, 2**32 - 1, np.uint32)
-    return page.Signatures(least, unknown, counters, 2**32 - 1)
+    return page.Signatures(least, unknown, parent, counters, 2**32 - 1)
 
 
-def labels_by(seed):
+def labels_by(seed, edges, **replaced):
     scheduler = jitter.Scheduler(seed)
-    region = jitter.jittery(page.run.body)
+    region = jitter.jittery(page.run.body, **replaced)
     state = new_state(scheduler)
-    kept, spare = (
-        page.Edges(np.zeros(len(SOURCES), np.uint32), np.zeros(len(SOURCES), np.uint32)) for _ in range(2)
-    )
+    kept, spare = (page.Edges(*np.zeros((2, len(edges[0])), np.uint32)) for _ in range(2))
     ended = jitter.run_region(
         scheduler,
         WORKERS,
         lambda number, barrier: region(
-            Worker(number, WORKERS, barrier), page.Edges(SOURCES, TARGETS), kept, spare, state
+            Worker(number, WORKERS, barrier), page.Edges(*edges), kept, spare, state
         ),
     )
     return state.labels.tolist() if ended else None
@@ -49,7 +49,35 @@ def labels_by(seed):
 def test_labels_are_right_under_every_schedule():
     assert len(set(EXPECTED)) < N
     for seed in SEEDS:
-        assert labels_by(seed) == EXPECTED, f"seed {seed}"
+        assert labels_by(seed, (SOURCES, TARGETS)) == EXPECTED, f"seed {seed}"
+
+
+def test_labels_are_right_when_cycles_are_contracted():
+    expected = oracle(N, *STREETS.tolist())
+    assert [expected.count(label) for label in (0, 4, 6)] == [3, 2, 2]
+    for seed in MANY_SEEDS:
+        assert labels_by(seed, STREETS, SOON=0) == expected, f"seed {seed}"
+
+
+def test_joins_at_the_same_time_are_not_lost():
+    def joined(seed, **replaced):
+        """Whether a star becomes one tree, whose edges and returns all workers share."""
+        scheduler = jitter.Scheduler(seed)
+        join = jitter.jittery(page.join_returning, **replaced)
+        leaves, hub = np.arange(1, N, dtype=np.uint32), np.full(N - 1, N - 1, np.uint32)
+        state, edges = new_state(scheduler), page.Edges(hub, leaves)
+        state.least.values[2 : 2 * N : 2] = N - 1
+        workers = [Worker(number, WORKERS, None) for number in range(WORKERS)]
+        scheduler.run(*(lambda worker=worker: join(worker, edges, N - 1, state) for worker in workers))
+        trees = state.parent.values
+        return len({root_of(trees, vertex) for vertex in range(1, N)}) == 1
+
+    assert all(joined(seed) for seed in MANY_SEEDS)
+    assert not all(joined(seed, cas=jitter.careless_cas) for seed in MANY_SEEDS)
+
+
+def root_of(trees, vertex):
+    return vertex if trees[vertex] == vertex else root_of(trees, trees[vertex])
 
 
 def least_arrives(seed, **replaced):

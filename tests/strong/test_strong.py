@@ -72,8 +72,19 @@ def _cycles(n, length):
     return n, np.append(vertex, vertex[:-length:length]), np.append(following, vertex[length::length])
 
 
+def _streets(width):
+    """A grid whose streets lead one way or both ways at random, with numbers at random."""
+    draw = np.random.default_rng(6)
+    junctions = draw.permutation(width * width).reshape(width, width)
+    ends = [np.stack([junctions[:, :-1].ravel(), junctions[:, 1:].ravel()])]
+    ends = np.concatenate([*ends, np.stack([junctions[:-1].ravel(), junctions[1:].ravel()])], axis=1)
+    both = np.concatenate([ends, ends[::-1]], axis=1)
+    return width * width, *both[:, draw.random(both.shape[1]) < 0.7]
+
+
 #: With one large component and many small ones, with none, and with long paths.
 LARGER = {
+    "streets": _streets(120),
     "sparse": (20_000, *np.random.default_rng(1).integers(0, 20_000, (2, 26_000))),
     "dense": (2_000, *np.random.default_rng(2).integers(0, 2_000, (2, 20_000))),
     "cycles": _cycles(9_000, 30),
