@@ -89,10 +89,10 @@ def write_shard(path, edges, ends, seed):
     part.rename(path)
 
 
-def make_shards(given):
+def make_shards(given, of_strings=False):
     """The folder of shards; those that are there are kept."""
     above = Path(given.folder)
-    if given.chosen.rows is strings:
+    if of_strings:
         name, ends = f"names-{given.vertices}", partial(named, vertices=given.vertices)
     elif given.rmat:
         name, ends = f"rmat{given.rmat}", partial(rmat, scale=given.rmat)
@@ -175,7 +175,7 @@ def files(given):
 def strings(given):
     """Components of Parquet shards of string ids within a limit of memory."""
     given.vertices = given.vertices or given.edges // 2
-    folder, above = make_shards(given), Path(given.folder)
+    folder, above = make_shards(given, of_strings=True), Path(given.folder)
     words = [sys.executable, "-m", "edgewise", "components", folder, "--json", "--device", "cpu"]
     for _ in range(given.runs):
         state, target = above / "state", above / "clusters"

@@ -86,6 +86,26 @@ def test_calls_on_a_busy_machine(tmp_path, bench):
     assert rows[0]["ratio"] == 1 and all(row["ratio"] > 0 for row in rows)
 
 
+@needs_speed
+def test_pairs_of_integers_beside_scipy(tmp_path, bench):
+    pytest.importorskip("pandas")
+    options = [
+        "--scale",
+        "6",
+        "--shards",
+        "2",
+        "--folder",
+        tmp_path,
+        "--programs",
+        "edgewise",
+        "pandas + SciPy",
+    ]
+    out = run("billion", tmp_path, *options, "--threads", "1")
+    assert "edgewise:" in out and "times as fast as pandas + SciPy" in out
+    rows = json.loads((tmp_path / "billion-cpu.json").read_text())["rows"]
+    assert [row["right"] for row in rows] == [True, True]
+
+
 def test_rounds_in_turn_compare_the_answers(bench):
     import harness
 
