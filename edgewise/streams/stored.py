@@ -166,7 +166,7 @@ def write_shard(folder: TaskFolder, batches: Any, target: str) -> dict:
             rows += batch.num_rows
             yield batch
 
-    with writing(target), atomic_write(target) as part, open(part, "wb") as file:
+    with writing(target), atomic_write(target) as part, open(part, "r+b") as file:
         write_parquet(pa.RecordBatchReader.from_batches(first.schema, counted_batches()), file)
     shard = shard_facts(Path(target), rows)
     folder.checksums[target] = shard["crc32"]

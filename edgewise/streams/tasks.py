@@ -18,12 +18,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from edgewise.device import threads
 from edgewise.errors import FileError, WorkerError, argument
 from edgewise.files import checksum
 from edgewise.files.atomic_write import atomic_write, writing
@@ -85,9 +87,12 @@ class TaskFolder:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[checksum.CheckedWriter]:
-        """Context that gives a file to write to, which appears whole or not at all."""
+        """Context that gives a file to write to, which appears whole or not at all.
+
+        The part is there and empty.  To truncate it would let ext4 wait for the disk when it is closed.
+        """
         path = self.file(name)
-        with writing(path), atomic_write(path) as part, open(part, "wb") as file:
+        with writing(path), atomic_write(path) as part, open(part, "r+b") as file:
             writer = checksum.CheckedWriter(path, file)
             yield writer
             self.checksums[name] = writer.checksum()
@@ -149,10 +154,14 @@ class TaskFolder:
             part.write_text(json.dumps(content))
 
     def discard(self, names: Iterable[str]) -> None:
-        """Remove files, if they are there."""
-        for name in names:
+        """Remove files, if they are there: several at a time, since the system takes long for large ones."""
+
+        def remove(name):
             with suppress(FileNotFoundError):
                 self.file(name).unlink()
+
+        with ThreadPoolExecutor(threads.count()) as pool:
+            list(pool.map(remove, names))
 
 
 def _checksum(facts, files):
@@ -190,6 +199,8 @@ INPUTS = "inputs.npz"
 def remove_task_folder(path: str | os.PathLike) -> None:
     """Remove the folder of a run that is finished; anything that is no folder of a run stays."""
     if (Path(path) / INPUTS).is_file():
+        with suppress(OSError):
+            TaskFolder(path).discard(name for name in os.listdir(path) if name != INPUTS)
         shutil.rmtree(path, ignore_errors=True)
 
 
