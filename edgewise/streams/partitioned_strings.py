@@ -22,13 +22,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise import tuning
 from edgewise.device import compiled, each, fetch_or, threads
-from edgewise.errors import OutOfMemoryError, argument
+from edgewise.errors import FileError, OutOfMemoryError, argument
 from edgewise.files.read_ahead import in_order
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers
@@ -58,8 +59,8 @@ BLOCK_BYTES = 1 << 24
 TABLE_ROWS = 1 << 18
 #: What is known of the strings of a partition in a block.
 SLICE = "count", "size", "width", "row", "lengths_at", "text_at", "positions_at"
-#: Files of the strings of a partition, in the order in which they appear first: where, offsets, and bytes.
-FILES = "first", "offsets", "text"
+#: Files of the strings of a partition, in the order in which they appear first: where, lengths, and bytes.
+FILES = "first", "lengths", "text"
 #: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
 BYTES_OF_STRING = 64
 #: Bytes of marks for each row: two bits, and counts of 64.
@@ -286,9 +287,9 @@ def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, k
                 lengths = np.empty(counts.sum(), f"u{width}")
                 text: Any = np.zeros(sizes.sum() + 1, np.uint8)
                 found = np.empty(len(lengths), np.uint32)
-                _read_slices(strings, some["lengths_at"].tolist(), lengths, counts.tolist())
-                _read_slices(strings, some["text_at"].tolist(), text, sizes.tolist())
-                _read_slices(places, some["positions_at"].tolist(), found, counts.tolist())
+                _read_slices(repeat(strings), some["lengths_at"], counts, lengths)
+                _read_slices(repeat(strings), some["text_at"], sizes, text)
+                _read_slices(repeat(places), some["positions_at"], counts, found)
                 positions = found.astype(kind) + np.repeat((some["row"] + before).astype(kind), counts)
                 yield _strings(lengths, text), positions
         before += rows
@@ -324,14 +325,22 @@ def _blocks(slices):
         start = stop
 
 
-def _read_slices(file, places, array, counts):
-    """Read slices of a file into an array, one behind the other."""
+def _read_slices(files, places, counts, array):
+    """Read a slice of each of some files, from a place in bytes on, into an array, one behind the other."""
     content, at = memoryview(array).cast("B"), 0
-    for place, count in zip(places, counts):
+    for file, place, count in zip(files, places.tolist(), counts.tolist()):
         size = count * array.itemsize
         file.seek(place)
-        file.readinto(content[at : at + size])
+        if file.readinto(content[at : at + size]) < size:
+            raise FileError(file.name, "is shorter than it was written")
         at += size
+
+
+def _opened(paths):
+    """Yield files, of which one is open at a time."""
+    for path in paths:
+        with open(path, "rb") as file:
+            yield file
 
 
 def _strings(lengths, text, kind=None):
@@ -384,8 +393,8 @@ def _number_partition(folder, parts, how, table):
             _check_table(numbers, how["memory"])
     if how["utf8"]:
         numbers.check_utf8(0)
-    offsets, text = numbers.offsets.used_items().astype(np.int64), numbers.arena.used_items()
-    for what, array in zip(FILES, (first.used_items(), offsets, text), strict=True):
+    lengths, text = np.diff(numbers.offsets.used_items()).astype(np.uint32), numbers.arena.used_items()
+    for what, array in zip(FILES, (first.used_items(), lengths, text), strict=True):
         with folder.opened(f"{name}.{what}") as file:
             file.write(array.data)
     return numbers.count, len(text)
@@ -454,16 +463,16 @@ def numbered_pairs(
     begins = np.cumsum([np.sum([0 * counts.sum(axis=0), *earlier], axis=0), *counts], axis=0)
     blocks = np.cumsum([0, *starts[:, -1]])
     bits, firsts = _marks(folder, marks), [folder.file(f"{one}.firsts") for one in tables]
+    path = folder.file(files_of(parts[part])[1])
 
     def ends_of(block):
-        size = bits.before.itemsize  # of positions, too
-        own = zip(firsts, counts[block].tolist(), (begins[block] * size).tolist())
-        found = [np.fromfile(path, bits.before.dtype, count, offset=at) for path, count, at in own]
-        path, at = folder.file(files_of(parts[part])[1]), 4 * int(blocks[block])
-        positions = np.fromfile(path, np.uint32, starts[block, -1], offset=at)
-        ends = np.empty(len(positions), kind)
+        count = starts[block, -1]
+        found, positions = np.empty(count, bits.before.dtype), np.empty(count, np.uint32)
+        _read_slices(_opened(firsts), begins[block] * found.itemsize, counts[block], found)
+        _read_slices(_opened([path]), 4 * blocks[block : block + 1], starts[block, -1:], positions)
+        ends = np.empty(count, kind)
         with threads.limited(1):
-            place_numbers(len(positions), positions, np.concatenate(found), bits, ends)
+            place_numbers(count, positions, found, bits, ends)
         return np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2])
 
     return in_order(ends_of, range(len(starts)), beside, "edgewise-pairs")
@@ -486,40 +495,44 @@ class PartitionedStrings:
         tables, marks = numbers
         self.marks, self.kind = _marks(folder, marks), kind
         self.starts = np.append(np.arange(first, first + max(count, 1), TABLE_ROWS), first + count)
-        self.files = [[folder.file(f"{table}.{what}") for what in FILES] for table in tables]
+        self.files = [[folder.file(f"{table}.{what}") for table in tables] for what in FILES]
         places, later = np.zeros(len(self.starts), self.marks.before.dtype), self.starts > 0
         places[later] = MarkedIds(*self.marks).take(self.starts[later] - 1) + 1  # behind the numbers before
-        self.bounds = np.array([self._bounds(places, positions) for positions, _, _ in self.files])
+        bounds = [self._bounds(places, *files) for files in zip(*self.files[:2])]
+        #: Where the blocks begin and the last one ends in each partition: its strings, and their bytes.
+        self.bounds, self.text_bounds = np.array(bounds).transpose(1, 0, 2)
 
-    def _bounds(self, places, file):
-        """Where the blocks begin and the last one ends in a partition."""
-        if not file.stat().st_size:
-            return np.zeros(len(places), np.int64)
-        return np.searchsorted(np.memmap(file, places.dtype, "r"), places)
+    def _bounds(self, places, positions, lengths):
+        """Where the blocks begin and the last one ends in a partition: its strings, and their bytes."""
+        bounds = np.searchsorted(np.fromfile(positions, places.dtype), places)
+        return bounds, np.cumsum(np.append(0, np.fromfile(lengths, np.uint32)), dtype=np.int64)[bounds]
 
     def block(self, number: int) -> Any:
         """The strings of a block, as an Arrow array; several threads may call this at once."""
         import pyarrow as pa
 
-        start, stop = self.starts[number : number + 2].tolist()
-        ends = self.bounds[:, number : number + 2].tolist()
-        found = [self._slice(*files, *pair) for files, pair in zip(self.files, ends) if pair[1] > pair[0]]
-        if not found:
+        bounds = [each_one[:, number : number + 2] for each_one in (self.bounds, self.text_bounds)]
+        if not (count := np.diff(bounds[0]).sum()):
             return pa.array([], self.kind)
-        lengths, texts, positions = zip(*found, strict=True)
-        strings = _strings(np.concatenate(lengths), np.concatenate(texts), np.int64)
+        positions, lengths, text = (
+            self._read(files, part, dtype)
+            for files, part, dtype in zip(
+                self.files, (bounds[0], *bounds), (self.marks.before.dtype, np.uint32, np.uint8)
+            )
+        )
+        strings = _strings(lengths, text, np.int64)
         buffers = [None, pa.py_buffer(strings.starts), pa.py_buffer(strings.text)]
         wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(self.kind, self.kind)
-        column = pa.Array.from_buffers(wide, stop - start, buffers)
-        rows = np.empty(stop - start, np.int64)
+        column = pa.Array.from_buffers(wide, count, buffers)
+        rows = np.empty(count, np.int64)
         with threads.limited(1):
-            order_rows(len(rows), np.concatenate(positions), self.marks, start, rows)
+            order_rows(count, positions, self.marks, int(self.starts[number]), rows)
             return take(column, rows).cast(self.kind)
 
-    def _slice(self, positions, offsets, text, begin, end):
-        """Lengths, text and positions of some strings of a partition."""
-        kind = self.marks.before.dtype
-        places = np.fromfile(offsets, np.int64, end - begin + 1, offset=8 * begin)
-        letters = np.fromfile(text, np.uint8, int(places[-1] - places[0]), offset=int(places[0]))
-        firsts = np.fromfile(positions, kind, end - begin, offset=kind.itemsize * begin)
-        return np.diff(places), letters, firsts
+    @staticmethod
+    def _read(files, bounds, dtype):
+        """What all partitions have of a block in files of a kind."""
+        counts = np.diff(bounds)[:, 0]
+        array: Any = np.empty(counts.sum(), dtype)
+        _read_slices(_opened(files), bounds[:, 0] * array.itemsize, counts, array)
+        return array
