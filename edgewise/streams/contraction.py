@@ -61,6 +61,8 @@ from edgewise.streams.stored import StoredStream, write_shard
 from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
 
+#: Layout of the files of tasks, which changes where the next version cannot read them.
+LAYOUT = 2
 #: Vertices that are taken at a time.
 BLOCK = 1 << 20
 #: Bytes of memory for each id of a range, if ids are of 4 or 8 bytes.
@@ -405,7 +407,7 @@ class ContractedStream(StoredStream):
                 )
 
     def _inputs(self):
-        return super()._inputs() | {"memory": self.memory}
+        return super()._inputs() | {"memory": self.memory, "layout of files": LAYOUT}
 
     def _max_vertices(self):
         return np.iinfo(np.int64).max

@@ -3,7 +3,8 @@
 A single process numbers strings in the order in which they first appear.  A string appears at *positions*,
 ``2 * row`` as a source and ``2 * row + 1`` as a target, and equal strings have equal hashes.  So
 
-1. the strings of all rows are written by partitions of their hashes, with their positions;
+1. the strings of all rows are written by partitions of their hashes, with their positions, but no source
+   that is equal to that of the row before, as in pairs that are in the order of their sources;
 2. a table of the strings of one partition, which fits the memory, finds where each of them appears first,
    and replaces all its strings by these positions;
 3. the first positions of all strings are marked in a bitmap: the number of a string is that of the marks
@@ -28,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise import tuning
-from edgewise.device import compiled, each, fetch_or, threads
+from edgewise.device import compiled, device, each, fetch_or, threads
 from edgewise.errors import FileError, OutOfMemoryError, argument
 from edgewise.files.read_ahead import in_order
 from edgewise.index_type import index_type
@@ -37,14 +38,14 @@ from edgewise.ingest.growing import Growing
 from edgewise.ingest.integers import Marks, marks_below
 from edgewise.ingest.string_rows import take
 from edgewise.ingest.string_table import Batch, string_at
-from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes
+from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes, same_bytes
 from edgewise.ingest.strings import StringNumbers
 from edgewise.streams.file_stream import StreamedPairs
 from edgewise.streams.graph import MarkedIds
 from edgewise.streams.parts import Part
 from edgewise.streams.tasks import Task, TaskFolder, TaskRun
 
-HALF, LOW, ONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1)
+HALF, LOW, ONE, TWO = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(1), np.uint64(2)
 #: Odd number by which the upper half of a hash, whose first bits are often 0, is spread over 32 bits.
 SPREAD = np.uint64(0x9E3779B1)
 WORD, BIT = np.uint64(6), np.uint64(63)
@@ -58,7 +59,7 @@ BLOCK_BYTES = 1 << 24
 #: Rows of a table of clusters that are made at a time: those of a row group.
 TABLE_ROWS = 1 << 18
 #: What is known of the strings of a partition in a block.
-SLICE = "count", "size", "width", "row", "lengths_at", "text_at", "positions_at"
+SLICE = "count", "size", "width", "position", "lengths_at", "text_at", "positions_at"
 #: Files of the strings of a partition, in the order in which they appear first: where, lengths, and bytes.
 FILES = "first", "lengths", "text"
 #: Bytes that a table takes for a string, besides its text, which is there twice while the table grows.
@@ -108,10 +109,12 @@ class Shape(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """The strings of a batch by partitions.
+    """The strings of a batch by partitions, without sources that are equal to those before.
 
     Attributes
     ----------
+    rows : int
+        Of the batch.
     starts, text_starts : (partitions + 1,) int64 arrays
         Where the strings of each partition begin, and their bytes.
     lengths : (strings,) array of unsigned integers
@@ -120,6 +123,7 @@ class Divided(NamedTuple):
     text : (bytes,) uint8 array
     """
 
+    rows: int
     starts: Any
     text_starts: Any
     lengths: Any
@@ -127,11 +131,27 @@ class Divided(NamedTuple):
     text: Any
 
 
+@device
+def is_repeated(position, batch):
+    """Whether a string is a source that is equal to that of the row before."""
+    if position & ONE or position == 0:
+        return False
+    text, start, length = string_at(position, batch)
+    _, before, other_length = string_at(position - TWO, batch)
+    return length == other_length and same_bytes(text, start, text, before, length)
+
+
 @compiled
 def count_strings(batch, partitions, found, counts, sizes):
-    """Find the partition of each string, and how many each has and their bytes; return the largest length."""
+    """Find the partition of each string, and how many each has and their bytes; return the largest length.
+
+    Sources that are equal to those before are in none, which ``partitions`` stands for.
+    """
     longest = np.int64(0)
     for position in range(np.uint64(2 * batch.rows)):
+        if is_repeated(position, batch):
+            found[position] = partitions
+            continue
         text, start, length = string_at(position, batch)
         code = (hash_bytes(text, start, start + length) >> HALF) * SPREAD & LOW  # which tables do not use
         partition = code * partitions >> HALF
@@ -147,6 +167,8 @@ def divide_strings(batch, found, places, text_places, divided):
     """Copy the strings of a batch, each to the next place of its partition."""
     for position in range(np.uint64(2 * batch.rows)):
         partition = found[position]
+        if partition == len(places):
+            continue
         place, at = places[partition], text_places[partition]
         text, start, length = string_at(position, batch)
         divided.lengths[place], divided.positions[place] = length, position
@@ -170,8 +192,8 @@ def divided(columns: list[Strings], partitions: int) -> Divided:
     counts, sizes = np.zeros(partitions, np.int64), np.zeros(partitions, np.int64)
     longest = int(count_strings(batch, np.uint64(partitions), found, counts, sizes))
     starts, text_starts = (np.cumsum([0, *each_one]) for each_one in (counts, sizes))
-    lengths, positions = np.empty(2 * rows, np.uint32), np.empty(2 * rows, np.uint32)
-    made = Divided(starts, text_starts, lengths, positions, np.empty(text_starts[-1], np.uint8))
+    lengths, positions = np.empty(starts[-1], np.uint32), np.empty(starts[-1], np.uint32)
+    made = Divided(rows, starts, text_starts, lengths, positions, np.empty(text_starts[-1], np.uint8))
     divide_strings(batch, found, starts[:-1].copy(), text_starts[:-1].copy(), made)
     return made._replace(lengths=lengths.astype(np.min_scalar_type(longest)))
 
@@ -199,12 +221,13 @@ class StringWriter:
         self.strings.write(block.lengths.data)
         self.strings.write(block.text.data)
         self.positions.write(block.positions.data)
-        self.starts.append(np.concatenate([block.starts, block.text_starts, [block.lengths.itemsize]]))
+        facts = [block.rows, block.lengths.itemsize]
+        self.starts.append(np.concatenate([block.starts, block.text_starts, facts]))
 
     def __exit__(self, *error: Any) -> Any:
         handled = self.files.__exit__(*error)
         if error[0] is None:
-            starts = np.array(self.starts, np.int64).reshape(-1, 2 * self.partitions + 3)
+            starts = np.array(self.starts, np.int64).reshape(-1, 2 * self.partitions + 4)
             self.folder.write_array(f"{self.name}.starts.npy", starts)
             counts = np.diff(starts[:, : self.partitions + 1], axis=1).sum(axis=0)
             self.facts = {"counts": counts.tolist()}
@@ -229,7 +252,7 @@ class DividedPairs(StreamedPairs):
 
     def _take(self, block):
         self.stream.writer.write(block)
-        self.stream.edges += len(block.positions) // 2
+        self.stream.edges += block.rows
 
 
 class StringsPart(Part):
@@ -279,7 +302,7 @@ def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, k
     """Yield strings of a partition and their positions, about a block at a time, in the order of these."""
     before = 0
     for part in parts:
-        slices, rows = _slices(folder, part, partition)
+        slices, n_positions = _slices(folder, part, partition)
         names = [folder.file(name) for name in files_of(part)]
         with open(names[0], "rb") as strings, open(names[1], "rb") as places:
             for some in _blocks(slices):
@@ -290,26 +313,27 @@ def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, k
                 _read_slices(repeat(strings), some["lengths_at"], counts, lengths)
                 _read_slices(repeat(strings), some["text_at"], sizes, text)
                 _read_slices(repeat(places), some["positions_at"], counts, found)
-                positions = found.astype(kind) + np.repeat((some["row"] + before).astype(kind), counts)
+                positions = found.astype(kind) + np.repeat((some["position"] + before).astype(kind), counts)
                 yield _strings(lengths, text), positions
-        before += rows
+        before += n_positions
 
 
 def _slices(folder, part, partition):
-    """Where the strings of a partition are in the files of a part, by blocks that have some, and all rows."""
+    """Where the strings of a partition are in the files of a part, by blocks with some; and positions."""
     starts = folder.mapped(f"{part}.starts.npy")
-    own, text = starts[:, : len(starts[0]) // 2], starts[:, len(starts[0]) // 2 : -1]
-    widths, rows, sizes = starts[:, -1], own[:, -1], text[:, -1]
-    ends, row = np.cumsum(widths * rows + sizes), np.cumsum(rows) - rows
+    own, text = np.hsplit(starts[:, :-2], 2)
+    ends_of_rows, widths = np.cumsum(starts[:, -2]), starts[:, -1]
+    strings, sizes = own[:, -1], text[:, -1]
+    ends, before = np.cumsum(widths * strings + sizes), np.cumsum(strings) - strings
     found = np.empty(len(starts), [(name, np.int64) for name in SLICE])
     found["count"], found["size"] = (
         np.diff(one[:, partition : partition + 2], axis=1)[:, 0] for one in (own, text)
     )
-    found["lengths_at"] = ends - sizes - widths * rows + widths * own[:, partition]
+    found["lengths_at"] = ends - sizes - widths * strings + widths * own[:, partition]
     found["text_at"] = ends - sizes + text[:, partition]
-    found["positions_at"] = 4 * (row + own[:, partition])
-    found["width"], found["row"] = widths, row
-    return found[found["count"] > 0], int(rows.sum())
+    found["positions_at"] = 4 * (before + own[:, partition])
+    found["width"], found["position"] = widths, 2 * (ends_of_rows - starts[:, -2])
+    return found[found["count"] > 0], 2 * int(starts[:, -2].sum())
 
 
 def _blocks(slices):
@@ -447,6 +471,15 @@ def place_numbers(index, positions, firsts, marks, ends):
     ends[positions[index]] = marks_below(np.uint64(firsts[index]), marks)
 
 
+@compiled
+def repeat_sources(ends, none):
+    """Write the number of a source to the rows behind it that have none."""
+    for position in range(np.uint64(2), np.uint64(len(ends)), TWO):
+        if ends[position] == none:
+            ends[position] = ends[position - TWO]
+    return 0
+
+
 def numbered_pairs(
     folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any, beside: int
 ) -> Iterator[tuple]:
@@ -457,7 +490,8 @@ def numbered_pairs(
     ``numbers`` are the tasks of all partitions, and the one that has marked positions.
     """
     tables, marks = numbers
-    starts = folder.mapped(f"{parts[part]}.starts.npy")[:, : len(tables) + 1]
+    facts = folder.mapped(f"{parts[part]}.starts.npy")
+    starts, rows = facts[:, : len(tables) + 1], facts[:, -2]
     counts = np.diff(starts, axis=1)
     earlier = [folder.facts_of(one)["counts"] for one in parts[:part]]
     begins = np.cumsum([np.sum([0 * counts.sum(axis=0), *earlier], axis=0), *counts], axis=0)
@@ -470,9 +504,13 @@ def numbered_pairs(
         found, positions = np.empty(count, bits.before.dtype), np.empty(count, np.uint32)
         _read_slices(_opened(firsts), begins[block] * found.itemsize, counts[block], found)
         _read_slices(_opened([path]), 4 * blocks[block : block + 1], starts[block, -1:], positions)
-        ends = np.empty(count, kind)
+        ends = np.empty(2 * rows[block], kind)
+        if count < len(ends):
+            ends[::2] = none = np.iinfo(kind).max
         with threads.limited(1):
             place_numbers(count, positions, found, bits, ends)
+        if count < len(ends):
+            repeat_sources(ends, none)
         return np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2])
 
     return in_order(ends_of, range(len(starts)), beside, "edgewise-pairs")
