@@ -23,15 +23,17 @@ vertices matters to the disk only.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.rem import union, unite_scattered
+from edgewise.components.rem import AHEAD, union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import each, fetch_add, fetch_min
+from edgewise.device import device, each, fetch_add, fetch_min
+from edgewise.device.prefetch import prefetch
 from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
 from edgewise.files.read_ahead import in_order, read_ahead
@@ -109,12 +111,20 @@ def mark(index, highs, lows, first, seen):
         seen[low] = 1
 
 
-@each
+@device
+def fetch_later(index, highs, lows, first, parent):
+    """Start to read the parents of the ends of a later edge."""
+    soon = min(index + AHEAD, len(highs) - 1)
+    prefetch(parent, np.int64(highs[soon]) - first)
+    prefetch(parent, max(np.int64(lows[soon]) - first, 0))
+
+
+@partial(each, ascending=True)
 def join(index, highs, lows, first, parent):
     """Join the ends of an edge if both are in the range."""
-    high, low = np.int64(highs[index]) - first, np.int64(lows[index]) - first
-    if low >= 0:
-        union(parent, high, low)
+    fetch_later(index, highs, lows, first, parent)
+    if lows[index] >= first:
+        union(parent, np.uint32(highs[index] - first), np.uint32(lows[index] - first))
 
 
 @each
@@ -270,10 +280,7 @@ def contracted(
     for highs, lows in read_ahead(columns_for(folder, inputs, number)):
         if not how["all_occur"]:
             mark(len(highs), highs, lows, first, state.seen)
-        if number:
-            join(len(highs), highs, lows, first, state.parent)
-        else:
-            unite_scattered(len(highs), state.parent, highs, lows)
+        join(len(highs), highs, lows, first, state.parent)
     compress(size, state.parent)
     if not number:  # no edge goes to a lower range
         state.save(folder, name)
