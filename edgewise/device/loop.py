@@ -100,7 +100,7 @@ class each:
         workers = threads.count()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        with threads.lock:
+        with threads.lock_for(workers):
             shares = threads.new_shares(1 if self.ascending else workers)
             threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 

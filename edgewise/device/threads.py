@@ -22,7 +22,7 @@ import mmap
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache as memoize
 from pathlib import Path
 from threading import RLock, Thread, local
@@ -54,7 +54,7 @@ entry: Any = None
 #: Loops, regions and compiled functions by name; the :class:`Region` of each is its attribute ``cpu``.
 by_name: WeakValueDictionary = WeakValueDictionary()
 
-#: One call at a time.
+#: One call with helpers at a time, and one call of several Python threads in the interpreter.
 lock = RLock()
 if hasattr(os, "register_at_fork"):
     # a fork waits for the call of another thread; the child would find the lock taken for ever
@@ -191,8 +191,13 @@ def prepare_compiler() -> None:
     Region(lambda: 0, "nothing").function()
 
 
+def lock_for(n_workers: int) -> Any:
+    """Context that a call with so many workers needs: one worker runs beside other calls, without helpers."""
+    return lock if n_workers > 1 or interprets() else nullcontext()
+
+
 def run(region, n_workers, *arguments):
-    """Run a compiled function as workers 0 to ``n_workers - 1``; the caller holds the lock.
+    """Run a compiled function as workers 0 to ``n_workers - 1``; the caller holds the lock for these.
 
     The first exception of a worker is raised here.
     """

@@ -150,6 +150,10 @@ def stream_components(
         wanted = most, None if output is None else Output(output)
         with nullcontext(client) if client is not None else ThreadPoolExecutor(1) as workers:
             stream = stream_by_tasks(wanted, path, reading, n_vertices, client=workers, **how)
+            if client is None:
+                from edgewise.streams import ways
+
+                ways.check_on_disk(path, reading, n_vertices, memory.limit())
             result = stream.run(reporter())
     stream.remove_checkpoint()
     return result

@@ -23,15 +23,17 @@ vertices matters to the disk only.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.rem import union
+from edgewise.components.rem import AHEAD, union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import each, fetch_add, fetch_min
+from edgewise.device import device, each, fetch_add, fetch_min
+from edgewise.device.prefetch import prefetch
 from edgewise.errors import OptionError, argument
 from edgewise.files.npz import check_memory_of_arrays
 from edgewise.files.read_ahead import in_order, read_ahead
@@ -61,6 +63,8 @@ from edgewise.streams.stored import StoredStream, write_shard
 from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
 
+#: Layout of the files of tasks, which changes where the next version cannot read them.
+LAYOUT = 2
 #: Vertices that are taken at a time.
 BLOCK = 1 << 20
 #: Bytes of memory for each id of a range, if ids are of 4 or 8 bytes.
@@ -99,13 +103,28 @@ class Ranges(NamedTuple):
 
 
 @each
-def enter(index, highs, lows, first, parent, seen):
-    """Mark the ends of an edge that are in the range, and join them if both are."""
+def mark(index, highs, lows, first, seen):
+    """Mark the ends of an edge that are in the range."""
     high, low = np.int64(highs[index]) - first, np.int64(lows[index]) - first
     seen[high] = 1
     if low >= 0:
         seen[low] = 1
-        union(parent, high, low)
+
+
+@device
+def fetch_later(index, highs, lows, first, parent):
+    """Start to read the parents of the ends of a later edge."""
+    soon = min(index + AHEAD, len(highs) - 1)
+    prefetch(parent, np.int64(highs[soon]) - first)
+    prefetch(parent, max(np.int64(lows[soon]) - first, 0))
+
+
+@partial(each, ascending=True)
+def join(index, highs, lows, first, parent):
+    """Join the ends of an edge if both are in the range."""
+    fetch_later(index, highs, lows, first, parent)
+    if lows[index] >= first:
+        union(parent, np.uint32(highs[index] - first), np.uint32(lows[index] - first))
 
 
 @each
@@ -207,6 +226,8 @@ class State(NamedTuple):
         The least id of a lower range that a root has an edge to, or the number for none.
     seen : (ids,) uint8 array
         Whether the id occurs.
+
+    The lowest range has no links, and all ids of strings occur: such an array is one number, and no file.
     """
 
     parent: Any
@@ -214,19 +235,28 @@ class State(NamedTuple):
     seen: Any
 
     @classmethod
-    def load(cls, folder, name, ranges, number, all_occur=False):
+    def load(cls, folder, name, ranges, number, all_occur):
         """The state that a task has written; before any edge if ``name`` is ``None``."""
-        if name is not None:
-            return cls(*(np.load(folder.file(one)) for one in cls.files(name)))
         _, size = ranges.bounds(number)
+
+        def array(field, value, is_one):
+            if is_one:
+                return np.broadcast_to(value, size)
+            return np.full(size, value) if name is None else np.load(folder.file(f"{name}.{field}.npy"))
+
+        links = array("links", np.dtype(ranges.dtype).type(ranges.none), is_one=not number)
+        seen = array("seen", np.uint8(all_occur), is_one=all_occur)
+        if name is not None:
+            return cls(np.load(folder.file(f"{name}.parent.npy")), links, seen)
         parent = np.empty(size, np.uint32)
         make_singletons(size, parent)
-        return cls(parent, np.full(size, ranges.none, ranges.dtype), np.full(size, all_occur, np.uint8))
+        return cls(parent, links, seen)
 
     def save(self, folder, name):
         """Write the arrays to files."""
         for file, array in zip(self.files(name), self):
-            folder.write_array(file, array)
+            if array.strides[0]:
+                folder.write_array(file, array)
 
     @classmethod
     def files(cls, name):
@@ -248,7 +278,9 @@ def contracted(
     state = State.load(folder, before, ranges, number, how["all_occur"])
     first, size = ranges.bounds(number)
     for highs, lows in read_ahead(columns_for(folder, inputs, number)):
-        enter(len(highs), highs, lows, first, state.parent, state.seen)
+        if not how["all_occur"]:
+            mark(len(highs), highs, lows, first, state.seen)
+        join(len(highs), highs, lows, first, state.parent)
     compress(size, state.parent)
     if not number:  # no edge goes to a lower range
         state.save(folder, name)
@@ -285,7 +317,8 @@ def weighed(
     total = np.zeros(size, np.int64)
     for ends, _, sizes in columns_for(folder, higher, number):
         vertices = ends.astype(np.int64) - first
-        known.seen[vertices] = 1
+        if not how["all_occur"]:
+            known.seen[vertices] = 1
         add_size(len(vertices), vertices, sizes, known.parent, total)
     components = largest = occurring = last = 0
     with RangeWriter(folder, name, ranges, 3) as writer:
@@ -323,7 +356,7 @@ def written(
     ``higher`` ranges that ask for labels.
     """
     ranges = Ranges(*how["ranges"])
-    state = State.load(folder, files["state"], ranges, number)
+    state = State.load(folder, files["state"], ranges, number, how["all_occur"])
     first, size = ranges.bounds(number)
     labels: Any = np.empty(size, index_type(how["vertices"]))
     for start in range(0, size, BLOCK):
@@ -381,7 +414,7 @@ class ContractedStream(StoredStream):
                 )
 
     def _inputs(self):
-        return super()._inputs() | {"memory": self.memory}
+        return super()._inputs() | {"memory": self.memory, "layout of files": LAYOUT}
 
     def _max_vertices(self):
         return np.iinfo(np.int64).max

@@ -64,6 +64,8 @@ class RangeWriter:
     def _sorted(self, parts):
         """Where each range begins in a block of rows, and the columns of these by ranges."""
         columns = [np.concatenate(one) for one in zip(*parts, strict=True)]
+        if len(self.ranges.numbers) == 1:
+            return np.array([0, len(columns[0])]), columns
         ranges = (columns[0] // columns[0].dtype.type(self.ranges.width)).astype(np.uint16)
         order = np.argsort(ranges, kind="stable")
         starts = np.cumsum([0, *np.bincount(ranges, minlength=len(self.ranges.numbers))])

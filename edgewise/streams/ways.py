@@ -46,7 +46,7 @@ GROUP, WAITING = 1 << 20, 2
 #: Bytes that a range on disk has at least, and those for each pair and id there.
 LEAST_RANGE, PAIR_ON_DISK, ID_ON_DISK = 64_000_000, 8, 9
 #: Bytes on disk beside the text of a string, for each place where it is and for its first one.
-OF_POSITION, OF_FIRST = 6, 12
+OF_POSITION, OF_FIRST = 6, 8
 #: Rows of which the ids are looked at.
 SAMPLE = 1 << 17
 #: Bisections of the number of distinct ids.
@@ -221,6 +221,13 @@ def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limi
     need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
     remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])
     raise OutOfMemoryError(f"the job needs {need}, and {most.in_words()}; {remedy}")
+
+
+def check_on_disk(path: Any, columns: dict, n_vertices: int | None, most: memory.Limit) -> None:
+    """Raise OutOfMemoryError if the way on disk does not fit a limit; see :func:`pairs_of`."""
+    found = [way for way in ways_of(pairs_of(path, columns, n_vertices)) if way.name == ON_DISK]
+    if found:
+        first_that_fits(found, (ON_DISK,), most)
 
 
 #: What leads to a way that options exclude.

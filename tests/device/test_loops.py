@@ -1,6 +1,7 @@
 """Loops, rows and atomics mean the same on every engine."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from edgewise.device import (
     fetch_or,
     load,
     store,
+    threads,
 )
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, OptionError
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -60,6 +62,31 @@ def set_bits(index, numbers, result):
 def row_sum(row, lane, lanes, offsets, values, sums):
     for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
         fetch_add(sums, row, values[entry])
+
+
+@each
+def wait_for_other(index, begun, own, met):
+    """Note whether the loop of the other thread has begun before this one ends."""
+    store(begun, own, 1)
+    for _ in range(1 << 32):
+        if load(begun, 1 - own):
+            met[own] = 1
+            break
+
+
+@pytest.mark.skipif(INTERPRETED or PLACE != "cpu", reason="it is compiled loops that do without the GIL")
+def test_loops_of_one_worker_run_beside_each_other():
+    begun, met = np.ones(2, np.int64), np.zeros(2, np.int64)
+    wait_for_other(1, begun, 0, met)  # compiles
+    begun[:] = met[:] = 0
+
+    def run(own):
+        with threads.limited(1):
+            wait_for_other(1, begun, own, met)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(run, range(2)))
+    assert met.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("count", [0, 1, 255, 1025])

@@ -472,7 +472,7 @@ def test_tables_without_rows(ending, client, tmp_path, threads):
         assert len(forest.edges) == 0 and forest.to_frame().num_rows == 0
     assert ew.stream_components(path, output=tmp_path / "clusters", **options).count == 0
     if ending in ("parquet", "arrow"):
-        small = {"memory": "1 MB", "output": tmp_path / "again"}
+        small = {"memory": "1 GB", "output": tmp_path / "again"}
         assert ew.stream_components(path, **small, **options).count == 0
 
 

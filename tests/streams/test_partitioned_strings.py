@@ -23,6 +23,12 @@ from edgewise.streams.tasks import TaskFolder
 from tests.compared import assert_equal
 
 
+@pytest.fixture(autouse=True)
+def any_limit(monkeypatch):
+    """Limits below what Python takes, so that few rows have many ranges."""
+    monkeypatch.setattr(ways, "check_on_disk", lambda *known: None)
+
+
 def named(draw, rows, distinct):
     """Pairs of strings of very different lengths, one of which is a hub."""
     names = ["", "é", "a", *(f"{'x' * (number % 50)}né{number}" for number in range(distinct))]
@@ -132,6 +138,33 @@ def test_many_blocks(tmp_path, monkeypatch):
     shards = stored(tmp_path / "shards", named(np.random.default_rng(6), 900, 400))
     assert_same(shards, tmp_path / "out", 20_000)
     assert_same(shards, tmp_path / "one", "1 GB")
+
+
+def test_sources_that_repeat(tmp_path, monkeypatch):
+    """A source that is equal to that of the row before is not written, which no table shows."""
+    columns = [strings_of(pa.array(list(column))) for column in ("aabba", "xaabb")]
+    assert partitioned_strings.divided(columns, 3).positions.tolist().count(2) == 0
+    assert sorted(partitioned_strings.divided(columns, 3).positions.tolist()) == [0, 1, 3, 4, 5, 7, 8, 9]
+    monkeypatch.setattr(partitioned_strings.DividedPairs, "batch_rows", 64)
+    names = named(np.random.default_rng(12), 900, 300)
+    names[0] = pa.array(sorted(names[0].to_pylist()))
+    shards = stored(tmp_path / "shards", names)
+    assert_same(shards, tmp_path / "out", 20_000)
+    assert_same(shards, tmp_path / "one", "1 GB")
+    equal = [pa.array(["é"] * 90), names[1].slice(0, 90)]
+    assert_same(stored(tmp_path / "equal", equal), tmp_path / "of one", 20_000)
+
+
+def test_a_folder_of_another_layout_is_refused(tmp_path, monkeypatch):
+    shards = stored(tmp_path / "shards", named(np.random.default_rng(13), 300, 100))
+    options = {"memory": 20_000, "checkpoint": tmp_path / "state", "output": tmp_path / "out"}
+    with monkeypatch.context() as before:
+        before.setattr(contraction, "LAYOUT", 1)
+        before.setattr(partitioned_strings, "positions_marked", None)
+        with pytest.raises((WorkerError, TypeError)):
+            ew.stream_components(shards, **options)
+    with pytest.raises(FileError, match="belongs to another run: layout of files was 1 and is 2 now"):
+        ew.stream_components(shards, **options)
 
 
 def test_a_run_that_stops_continues(tmp_path, monkeypatch):

@@ -120,6 +120,15 @@ def test_commands_are_refused_before_they_begin(pairs, tmp_path, capsys):
     assert not out.exists()
 
 
+def test_calls_are_refused_before_they_begin(pairs, tmp_path):
+    for kind in ("numbers", "strings"):
+        with pytest.raises(
+            OutOfMemoryError, match=r"needs \d+ MB on disk, and memory= is 20 MB; give \d+ MB$"
+        ):
+            ew.stream_components(pairs[kind], output=tmp_path / "out", memory="20 MB")
+    assert not (tmp_path / "out").exists()
+
+
 def test_plan(pairs, capsys):
     assert run(["plan", pairs["numbers"], "--memory", "400 MB"]) == 0
     out = capsys.readouterr().out
