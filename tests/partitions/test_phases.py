@@ -268,8 +268,9 @@ def test_a_careless_swap_is_found():
     ("make", "k", "has_totals"), [(hubs, 5, True), (hubs, 30, False), (wheel, 30, False)]
 )
 @simulator
-def test_ratings_follow_the_moves(make, k, has_totals):
+def test_ratings_follow_the_moves(make, k, has_totals, monkeypatch):
     """Ratings, from totals or from rows, are those of the moved vertices; empty parts are no choice."""
+    monkeypatch.setattr(ratings, "TOTALS_FOR_EACH_ENTRY", ratings.TOTALS_ON_GPU)
     level = make()
     n = len(level.sizes)
     there, draw = with_rows(moved(level, DEVICE)), np.random.default_rng(6)
@@ -395,8 +396,8 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
     assert new_facts(level).dtype == np.int32
     part, limits = (np.arange(76) // 26).astype(np.uint32), np.full(3, 60)
     found = []
-    for most in (2**25, 75):
-        monkeypatch.setattr(rating, "NARROW_VERTICES", most)
+    for most in (2**31 - 1, 75):
+        monkeypatch.setattr(rating, "NARROW_MARKS", most)
         found.append(refined(level, part, limits))
     assert new_facts(level).dtype == np.int64
     assert new_facts(level._replace(weights=level.weights.astype(np.int64))).dtype == np.int64
