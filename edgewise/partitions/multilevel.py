@@ -45,6 +45,7 @@ def refine_all(hierarchy, part, limits, how, cut, step=refine):
             projected = arrays.empty(len(level.sizes), part.dtype, where)
             _project(len(level.sizes), clusters, arrays.move(part, where), projected)
             part = projected
+            del clusters, projected
         now = how._replace(shares=how.coarse if number else how.fine, seed=how.seed + number)
         with phase("refine", level):
             part, cut, excess = step(level, arrays.move(part, where), arrays.move(limits, where), now, cut)
