@@ -205,7 +205,7 @@ def _by_rows(level, members, form):
         bounds = members.bounds[first : end + 1]
         if bounds[-1] - bounds[0] > len(rows[0]):
             rows = [np.empty(bounds[-1] - bounds[0], one) for one in form]
-        now = Turn(first, int(bounds[0]), *rows, np.empty(end - first, np.int64))
+        now = Turn(first, int(bounds[0]), rows[0], rows[1], np.empty(end - first, np.int64))
         _add_rows.with_workers(n_workers, level, members, places, now, threads.new_shares(n_workers))
         offsets[first : end + 1] = offsets[first] + scan(now.counts)
         _copy_row(end - first, now, bounds, offsets[first : end + 1], tuple(output))
