@@ -2,12 +2,14 @@
 
     python bench/memory.py calls [--edges 8000000] [--only bfs]   Graph.estimate and calls for graphs
     python bench/memory.py jobs [--pairs 4000000]                 edgewise plan and edgewise components
+    python bench/memory.py partitions [--entries 20000000]        bytes of a partition for each entry
 
 Each case is a fresh process.  A call is made once for a copy of the graph, so that kernels are loaded, then
 the peak of resident memory is reset (Linux only), and the call is measured for another copy.  Its error is
 that of all that the process holds at the peak: what was there before the call, and what the estimate adds.  A
 job runs twice, since the first run may compile.  The table is in order of the error, and a histogram of the
-errors follows.
+errors follows.  The graphs of the third part are held as rows only, and what these take counts: ``rows`` are
+their bytes for each entry, and ``all`` those of the rows and of the call.
 """
 
 import ctypes
@@ -16,6 +18,7 @@ import json
 import re
 import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -54,6 +57,14 @@ GRAPHS = {
 }
 #: Edges for each vertex of the graph of all pairs.
 PAIRS = 5
+#: Graphs that are partitioned, of about so many entries, by name: points of a plane, with as many neighbours
+#: each, a box of 27-point stencils, and R-MAT without repeated edges.
+PARTITIONED = {
+    "geometric, 14": lambda entries: ew.generate.rgg(entries // 14, mean_degree=14),
+    "geometric, 32": lambda entries: ew.generate.rgg(entries // 32, mean_degree=32),
+    "27-point grid": lambda entries: ew.generate.stencil3d(round((entries / 26) ** (1 / 3))),
+    "R-MAT": lambda entries: ew.generate.rmat((entries // 32).bit_length() - 1, simple=True),
+}
 #: Pairs of a job: with as many ids, or a twelfth.
 JOBS = ("numbers, sparse", "numbers, dense", "strings, sparse", "strings, dense")
 #: Runs of a job, of which the last one is measured.
@@ -112,13 +123,42 @@ def measured_call(problem, kind, edges):
     function(copy_of(graph), **options)
     graph = copy_of(graph)
     estimate = graph.estimate(name, **options)
+    before, peak, _ = peak_of(function, graph, **options)
+    facts = {"problem": problem, "graph": kind, "vertices": graph.n_vertices, "edges": edges}
+    return facts | {"method": estimate.method} | row(before, peak - before, estimate.bytes)
+
+
+def peak_of(function, *given, **options):
+    """Bytes that the process holds before a call and at its peak, and what the call returns."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS")
-    function(graph, **options)
-    facts = {"problem": problem, "graph": kind, "vertices": graph.n_vertices, "edges": edges}
-    return facts | {"method": estimate.method} | row(before, status("VmHWM") - before, estimate.bytes)
+    returned = function(*given, **options)
+    return before, status("VmHWM"), returned
+
+
+def store_rows(kind, entries, folder):
+    """Store the rows of a graph of about so many entries."""
+    graph = PARTITIONED[kind](entries)
+    np.save(f"{folder}/offsets.npy", graph.offsets)
+    np.save(f"{folder}/neighbours.npy", graph.neighbours)
+
+
+def measured_partition(kind, parts, folder):
+    """Bytes for each entry of stored rows, and of a partition; a smaller graph has had its kernels loaded."""
+    ew.partition(ew.generate.rmat(14), parts)
+    rows = (*(np.load(f"{folder}/{name}.npy") for name in ("offsets", "neighbours")), None)
+    graph = ew.Graph(len(rows[0]) - 1, rows=rows)
+    seconds, cpu = time.perf_counter(), time.process_time()
+    before, peak, found = peak_of(ew.partition, graph, parts)
+    seconds, cpu = time.perf_counter() - seconds, time.process_time() - cpu
+    entries = len(rows[1])
+    held, taken = (rows[0].nbytes + rows[1].nbytes) / entries, (peak - before) / entries
+    estimated = graph.estimate("partition", parts=parts).bytes / entries
+    facts = {"graph": kind, "vertices": graph.n_vertices, "entries": entries, "parts": parts}
+    sizes = {"rows": held, "call": taken, "all": held + taken, "estimated": estimated}
+    return facts | sizes | {"seconds": seconds, "cpu": cpu, "cut": found.edge_cut}
 
 
 def write_pairs(kind, pairs, file):
@@ -179,6 +219,15 @@ def jobs(given):
                 yield measured_job(kind, way, given.pairs, folder)
 
 
+def partitions(given):
+    """Partitions of graphs that are held as rows."""
+    for kind in given.only or PARTITIONED:
+        with tempfile.TemporaryDirectory() as folder:
+            fresh(store_rows, kind, given.entries, folder)
+            for parts in given.parts:
+                yield fresh(measured_partition, kind, parts, folder)
+
+
 def histogram(rows):
     """How many errors are in each range of percents."""
     counts = Counter(int(one["error"] // WIDTH) for one in rows)
@@ -191,6 +240,9 @@ def histogram(rows):
 KEY = ("problem", "graph", "edges")
 PARTS = {
     "calls": part("memory-calls", calls, key=KEY, summary=histogram, edges=8_000_000, only=str),
+    "partitions": part(
+        "memory-partitions", partitions, key=("graph", "parts"), entries=20_000_000, parts=[8, 64], only=str
+    ),
     "jobs": part("memory-jobs", jobs, key=KEY, summary=histogram, pairs=4_000_000),
 }
 

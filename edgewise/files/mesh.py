@@ -256,6 +256,7 @@ def _read_metis(source, version) -> Mesh:
     fields, lengths = read_fields(
         source, skip, COMMENTS, "int64", lambda line: f"a node is not a whole number: {shorten(line)}"
     )
+    fields = fields.astype(np.int64, copy=False)
     found = int(np.flatnonzero(lengths)[-1]) + 1 if lengths.any() else 0  # blank lines at the end are no rows
     if found != count:
         problem = f"{count} elements promised, but {found} rows found"

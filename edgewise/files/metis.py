@@ -107,7 +107,7 @@ def _without_prefix(source, header, rows, sizes):
     prefixes = starts[:-1, None] + np.arange(prefix)
     is_entry = np.ones(len(fields), bool)
     is_entry[prefixes] = False
-    weights = fields[prefixes[:, sizes:]] if header.vertex_weights else None
+    weights = fields[prefixes[:, sizes:]].astype(np.int64) if header.vertex_weights else None
     if weights is not None and header.vertex_weights == 1:
         weights = weights[:, 0]
     return fields[is_entry], starts - prefix * np.arange(len(starts)), weights
@@ -132,10 +132,13 @@ def _rows(source, header, options, parts):
         if len(odd):
             line = line_of_row(source, header.skip, COMMENTS, int(odd[0]))
             raise source.error("a neighbour without the weight that fmt promises", line)
-        entries, weights, starts = entries[::2], entries[1::2], starts // 2
+        entries, weights, starts = entries[::2].copy(), entries[1::2].astype(np.int64), starts // 2
     _check_range(source, header, entries, starts)
+    entries -= 1
+    if entries.dtype == np.int32:
+        entries = entries.view(np.uint32)  # the type of vertex numbers, so that this is no copy
     ids = numbered_from_one(header.vertices)
-    rows = Rows(starts, entries - 1, weights, len(entries) != 2 * header.edges, ids, vertex_weights)
+    rows = Rows(starts, entries, weights, len(entries) != 2 * header.edges, ids, vertex_weights)
     if not rows.directed and not options.directed:
         _check_symmetric(source, header, rows)
     if options.weight is False:
@@ -144,8 +147,8 @@ def _rows(source, header, options, parts):
 
 
 def _check_range(source, header, entries, starts):
-    wrong = np.flatnonzero((entries < 1) | (entries > header.vertices))
-    if len(wrong):
+    if len(entries) and not (entries.min() >= 1 and entries.max() <= header.vertices):
+        wrong = np.flatnonzero((entries < 1) | (entries > header.vertices))
         row = int(np.searchsorted(starts, wrong[0], "right")) - 1
         line = line_of_row(source, header.skip, COMMENTS, row)
         problem = f"neighbour {entries[wrong[0]]} is not in 1 .. {header.vertices}; correct it or the header"

@@ -12,6 +12,8 @@ import io
 import re
 from dataclasses import replace
 
+import numpy as np
+
 from edgewise.errors import FileError, argument
 from edgewise.files.layout import Layout, fields_of
 from edgewise.files.quotes import UnclosedQuote, members
@@ -19,6 +21,7 @@ from edgewise.files.streams import has_byte_order_mark, not_utf8, one_line, read
 from edgewise.files.text_blocks import Lines, RowCounter, lines_of, normalise, parse_text, whole_lines
 from edgewise.files.text_ids import ZeroWatch, has_needless_zeros, without_blanks
 from edgewise.ingest.arrow import numpy_array
+from edgewise.ingest.growing import Growing
 from edgewise.ingest.numerals import about_number, is_integer
 
 #: A number that C would read, at the beginning of a field.
@@ -182,7 +185,8 @@ def _table(tables, types):
 def read_fields(source, skip: int, comments: bytes, kind: str, describe):
     """Read all fields of a text whose rows have different lengths, after ``skip`` lines.
 
-    Returns the fields, an int64 array or (for ``'string'``) an Arrow array, and the lengths of the rows.
+    Returns the fields, an int32 or int64 array or (for ``'string'``) an Arrow array, and the lengths of the
+    rows.
     Empty lines are rows of length 0, and so is what follows the last line end; ``comments`` are no rows.
     ``describe`` returns what is wrong with a line.
     """
@@ -191,7 +195,7 @@ def read_fields(source, skip: int, comments: bytes, kind: str, describe):
     counter = RowCounter(comments)
     try:
         with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
-            fields = parse_fields(Lines(stream, counter, skip), kind)
+            fields = parse_fields(Lines(stream, counter, skip), kind, source.size // 2)
     except pa.ArrowInvalid as error:
         raise locate_error(
             source,
@@ -203,12 +207,20 @@ def read_fields(source, skip: int, comments: bytes, kind: str, describe):
     return fields, counter.lengths()
 
 
-def parse_fields(stream, kind: str):
-    """Parse one field per line."""
+def parse_fields(stream, kind: str, expected=0):
+    """Parse one field per line, of which so many are expected at most; integers have 32 bits if they fit."""
     types = {"field": kind}
     options = csv_options(types, "\x1f", names=["field"], quoted=False)
-    column = _table(parse_text(stream, options), types).column(0)
-    return column if kind == "string" else numpy_array(column)
+    blocks = parse_text(stream, options)
+    if kind == "string":
+        return _table(blocks, types).column(0)
+    fields, narrow = Growing(np.int32, expected), np.iinfo(np.int32)
+    for block in blocks:
+        values = numpy_array(block.column(0))
+        if len(values) and not (narrow.min <= values.min() and values.max() <= narrow.max):
+            fields.widen(np.int64)
+        fields.extend(len(values))[:] = values
+    return fields.used_items()
 
 
 def line_of_row(source, skip: int, comments: bytes, row: int, blank_rows=True) -> int:

@@ -61,7 +61,7 @@ class Rows(NamedTuple):
 
 
 @device
-def _first_row(offsets, entry):
+def first_row(offsets, entry):
     """The last row that begins at the entry or before it; 0 without offsets."""
     first, end = np.int64(0), np.int64(len(offsets))
     while end - first > 1:
@@ -89,7 +89,7 @@ def _count_entries(block, edges, shift, n_buckets, counts, ordered):
     base, by_row, by_neighbour = block * n_buckets, True, not edges.both
     first, end = edges.bounds[block], edges.bounds[block + 1]
     before = max(first - 1, 0)
-    neighbour = _first_row(edges.offsets, before)
+    neighbour = first_row(edges.offsets, before)
     last_row, last = np.int64(edges.rows[before]), _neighbour_of(edges, before, neighbour)
     for edge in range(first, end):
         row, neighbour = np.int64(edges.rows[edge]), _neighbour_of(edges, edge, neighbour)
@@ -119,7 +119,7 @@ def _move_entry(row, neighbour, edge, edges, buckets, starts, base):
 
 @partial(each, least_chunk=1)
 def _move_entries(block, edges, buckets, starts):
-    base, neighbour = block * (len(buckets.bounds) - 1), _first_row(edges.offsets, edges.bounds[block])
+    base, neighbour = block * (len(buckets.bounds) - 1), first_row(edges.offsets, edges.bounds[block])
     for edge in range(edges.bounds[block], edges.bounds[block + 1]):
         row, neighbour = np.int64(edges.rows[edge]), _neighbour_of(edges, edge, neighbour)
         _move_entry(row, neighbour, edge, edges, buckets, starts, base)

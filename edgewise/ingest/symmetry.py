@@ -15,6 +15,7 @@ from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, argument
 from edgewise.ingest.csr import few_edges
 from edgewise.ingest.edges import row_numbers
+from edgewise.ingest.row_buckets import first_row
 
 #: Arcs whose hashes are added at a time.
 BLOCK = 1 << 12
@@ -43,11 +44,21 @@ def _mix(left, right):
 
 
 @each
-def _sum_hashes(block, sources, targets, bits, floating, sums):
-    """Add the hashes of a block of arcs; ``bits`` are those of the weights, or empty."""
+def _sum_hashes(block, offsets, sources, targets, bits, floating, sums):
+    """Add the hashes of a block of arcs, of which ``offsets`` or ``sources`` are empty, or ``bits``.
+
+    If there are offsets, the arcs are the entries of rows.  The bits are those of the weights.
+    """
     first_sum, second_sum = np.int64(0), np.int64(0)
-    for arc in range(block * BLOCK, min((block + 1) * BLOCK, len(sources))):
-        source, target = np.uint64(sources[arc]), np.uint64(targets[arc])
+    row = first_row(offsets, block * BLOCK)
+    for arc in range(block * BLOCK, min((block + 1) * BLOCK, len(targets))):
+        if len(offsets):
+            while offsets[row + 1] <= arc:
+                row += 1
+            source = np.uint64(row)
+        else:
+            source = np.uint64(sources[arc])
+        target = np.uint64(targets[arc])
         low, high = min(source, target), max(source, target)
         left, right = _mix(low & _MASK, high & _MASK)
         if high > _MASK:
@@ -80,19 +91,25 @@ def _sum_few(sources, targets, bits, floating):
 
 def is_symmetric(sources, targets, weights=None) -> bool:
     """Whether each arc (i, j) comes with as many arcs (j, i) of the same weight; the arrays on one device."""
-    where = arrays.device_of(sources)
-    blocks = -(-len(sources) // BLOCK)
+    return _is_symmetric(arrays.empty(0, np.int64, arrays.device_of(targets)), sources, targets, weights)
+
+
+def _is_symmetric(offsets, sources, targets, weights):
+    """The same for arcs whose sources, or the offsets of whose rows, are there, and the other array empty."""
+    where = arrays.device_of(targets)
+    blocks = -(-len(targets) // BLOCK)
     floating = weights is not None and weights.dtype.kind == "f"
     if weights is None:
         bits = arrays.empty(0, np.uint64, where)
     else:
         wide = weights.astype(np.float64 if floating else np.int64, copy=False)
         bits = arrays.contiguous(wide).view(np.uint64)
-    if where == "cpu" and len(sources) <= few_edges(where):
+    if where == "cpu" and len(targets) <= few_edges(where):
+        sources = row_numbers(offsets, targets.dtype) if len(offsets) else sources
         return not bool(_sum_few(sources, targets, bits, floating).any())
     ends = arrays.contiguous(sources), arrays.contiguous(targets)
     sums = arrays.full(2 * blocks, 0, np.int64, where)
-    _sum_hashes(blocks, *ends, bits, int(floating), sums)
+    _sum_hashes(blocks, offsets, *ends, bits, int(floating), sums)
     return not bool(sums.reshape(-1, 2).sum(axis=0).any())
 
 
@@ -115,9 +132,9 @@ def first_unmatched(sources, targets, weights=None) -> tuple[int, int] | None:
 def first_unmatched_entry(offsets, neighbours, weights=None) -> tuple[int, int] | None:
     """The first (row, neighbour) of an entry whose reverse is missing, or ``None`` if rows are symmetric."""
     with arrays.guard(arrays.device_of(neighbours)):
-        sources = row_numbers(offsets, neighbours.dtype)
-        if is_symmetric(sources, neighbours, weights):
+        if _is_symmetric(offsets, neighbours[:0], neighbours, weights):
             return None
+        sources = row_numbers(offsets, neighbours.dtype)
     columns = (None if a is None else arrays.move(a, "cpu") for a in (sources, neighbours, weights))
     return first_unmatched(*columns)
 

@@ -72,12 +72,23 @@ class PartitionMethod(Method):
     record: Callable[[], Any] | None = None
 
 
+def _bytes_at_worst(size):
+    """Bytes of a partition of a random graph, as measured, whose levels have nearly as many entries.
+
+    Those of a mesh take a quarter of this.
+    """
+    from edgewise.partitions.ratings import TOTALS_BYTES
+
+    totals = min(4 * size.vertices * size.threads, TOTALS_BYTES)
+    return totals + 56 * size.vertices + (18 + size.weight) * size.entries
+
+
 METHODS = {
     "jet": PartitionMethod(
         Driver("edgewise.partitions.multilevel:multilevel"),
         "label propagation up and down a hierarchy, recursive bisection",
         "Gilbert et al. 2024",
-        memory=lambda size: 200 * size.vertices + 16 * size.entries,  # measured: all levels at worst
+        memory=_bytes_at_worst,
     ),
     "transactional": PartitionMethod(
         Driver("edgewise.partitions.transactional:transactional"),

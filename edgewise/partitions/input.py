@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from edgewise.device import arrays, each, each_row, fetch_add, fetch_min, store
+from edgewise.device import arrays, device, each, each_row, fetch_add, fetch_min, store
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.ingest.edges import row_numbers
 from edgewise.partitions.levels import NARROW, Level, with_rows
 from edgewise.primitives import exclusive_scan
 from edgewise.result import check_same_graph
@@ -109,6 +108,36 @@ def _find_self_loop(row, lane, lanes, offsets, neighbours, found):
             store(found, 0, 1)
 
 
+@device
+def _is_kept(row, entry, form, keeps_zeros):
+    """Whether an entry is no self-loop, and its weight not 0 unless these are kept, too."""
+    _, neighbours, weights = form
+    if neighbours[entry] == row:
+        return False
+    return keeps_zeros != 0 or weights[entry] != 0
+
+
+@each_row
+def _count_kept(row, lane, lanes, form, keeps_zeros, counts):
+    found = np.int64(0)
+    for entry in range(form[0][row] + lane, form[0][row + 1], lanes):
+        found += _is_kept(row, entry, form, keeps_zeros)
+    if found:
+        fetch_add(counts, row, found)
+
+
+@each_row
+def _copy_kept(row, lane, lanes, form, keeps_zeros, cursors, kept):
+    """Copy the entries of a row that are kept, in any order."""
+    neighbours, weights = kept
+    for entry in range(form[0][row] + lane, form[0][row + 1], lanes):
+        if _is_kept(row, entry, form, keeps_zeros):
+            place = fetch_add(cursors, row, 1)
+            neighbours[place] = form[1][entry]
+            if len(weights):
+                weights[place] = form[2][entry]
+
+
 @each
 def _survey(block, weights, firsts, sums):
     """Add up the weights of a block; note the first one that is negative, and whether one is 0."""
@@ -138,8 +167,7 @@ def level_of(graph, sizes, scale, *, connects=False):
     found = arrays.zeros(1, np.int32, where)
     _find_self_loop(len(sizes), offsets, neighbours, found, width="warp")
     if int(found[0]):
-        rows = row_numbers(offsets, neighbours.dtype)
-        offsets, neighbours, weights = _kept(rows != neighbours, rows, (offsets, neighbours, weights))
+        offsets, neighbours, weights = _kept((offsets, neighbours, weights), True)
     total, has_zeros = len(neighbours), False
     if weights is None:
         weights = arrays.empty(0, np.int32 if total <= NARROW else np.int64, where)
@@ -153,8 +181,7 @@ def level_of(graph, sizes, scale, *, connects=False):
             )
             weights = arrays.move(weights, where)
         elif has_zeros:
-            rows = row_numbers(offsets, neighbours.dtype)
-            offsets, neighbours, weights = _kept(weights > 0, rows, (offsets, neighbours, weights))
+            offsets, neighbours, weights = _kept((offsets, neighbours, weights), False)
     none = arrays.empty(0, neighbours.dtype, where)
     if is_one_number(sizes):
         sizes = arrays.full(len(sizes), sizes[0], np.int64, where)
@@ -164,13 +191,17 @@ def level_of(graph, sizes, scale, *, connects=False):
     return with_rows(level), total, not (has_zeros and connects) and scale is None
 
 
-def _kept(is_kept, rows, form):
-    """Offsets, neighbours and weights (or ``None``) of some of the entries; ``rows`` are those of all."""
+def _kept(form, keeps_zeros):
+    """Offsets, neighbours and weights (or ``None``) without self-loops, and without weights of 0."""
     offsets, neighbours, weights = form
-    where = arrays.device_of(offsets)
-    counts = arrays.namespace(rows).bincount(rows[is_kept], minlength=len(offsets) - 1)
-    weights = None if weights is None else arrays.move(weights[is_kept], where)
-    return exclusive_scan(arrays.move(counts, where)), arrays.move(neighbours[is_kept], where), weights
+    where, n = arrays.device_of(offsets), len(offsets) - 1
+    given = arrays.empty(0, np.int32, where) if weights is None else weights
+    form, counts = (offsets, neighbours, given), arrays.zeros(n, np.int64, where)
+    _count_kept(n, form, int(keeps_zeros), counts, width="warp")
+    offsets = exclusive_scan(counts)
+    kept = tuple(arrays.empty(int(offsets[-1]) if len(one) else 0, one.dtype, where) for one in form[1:])
+    _copy_kept(n, form, int(keeps_zeros), offsets[:-1].copy(), kept, width="warp")
+    return offsets, kept[0], None if weights is None else kept[1]
 
 
 def _checked_weights(form, scale):

@@ -33,17 +33,19 @@ def first_partition(level, limits, targets, how):
 def refine_all(hierarchy, part, limits, how, cut, step=refine):
     """Refine a partition of the coarsest level, and of each finer one; return that of the finest.
 
-    ``limits`` are on the host.  ``step`` has the arguments and values of
+    The levels are taken off the hierarchy, so that each is there only until it has been refined.  ``limits``
+    are on the host.  ``step`` has the arguments and values of
     :func:`~edgewise.partitions.refine.refine`.
     """
     excess = 0
-    for number in range(len(hierarchy) - 1, -1, -1):
-        level, clusters = hierarchy[number]
-        where = arrays.device_of(level.offsets)
+    while hierarchy:
+        level, clusters = hierarchy.pop()
+        where, number = arrays.device_of(level.offsets), len(hierarchy)
         if clusters is not None:
             projected = arrays.empty(len(level.sizes), part.dtype, where)
             _project(len(level.sizes), clusters, arrays.move(part, where), projected)
             part = projected
+            del clusters, projected
         now = how._replace(shares=how.coarse if number else how.fine, seed=how.seed + number)
         with phase("refine", level):
             part, cut, excess = step(level, arrays.move(part, where), arrays.move(limits, where), now, cut)

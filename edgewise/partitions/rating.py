@@ -35,8 +35,10 @@ NO_LABEL = -1
 SPREAD = 0x3779B1
 #: Words for the facts of a vertex; one is not used.
 WORDS = 8
-#: Vertices up to which facts may be narrow: a mark of each lane of a warp for each vertex fits into a word.
-NARROW_VERTICES = 2**25
+#: Marks of a vertex up to which facts may be narrow: those of all vertices fit into a word.
+NARROW_MARKS = 2**31 - 1
+#: Lanes that share a row on a GPU, at most; each has marks of its own for the vertices.
+LANES = 64
 
 
 class Fact(NamedTuple):
@@ -56,9 +58,9 @@ FACT = places(Fact, apart=1)
 
 def new_facts(level):
     """Facts of the vertices of a level, of which nothing is known: (n * WORDS,) int32 or int64 zeros."""
-    n = len(level.sizes)
-    is_narrow = level.weights.dtype == np.int32 and n <= NARROW_VERTICES
-    return arrays.zeros(n * WORDS, np.int32 if is_narrow else np.int64, arrays.device_of(level.offsets))
+    n, where = len(level.sizes), arrays.device_of(level.offsets)
+    is_narrow = level.weights.dtype == np.int32 and n * (1 if where == "cpu" else LANES) <= NARROW_MARKS
+    return arrays.zeros(n * WORDS, np.int32 if is_narrow else np.int64, where)
 
 
 @inlined

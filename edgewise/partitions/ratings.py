@@ -54,8 +54,8 @@ THREADS = 128
 IN_COLUMN = 32
 #: The label of an entry that does not count, in a column.
 NO_ENTRY = 0xFFFFFFFF
-#: Totals for each entry of the rows up to which there is a table of connections.
-TOTALS_FOR_EACH_ENTRY = 4
+#: Totals for each entry of the rows up to which there is a table of connections: on the CPU, and on a GPU.
+TOTALS_FOR_EACH_ENTRY, TOTALS_ON_GPU = 0.5, 4
 
 
 class Connections(NamedTuple):
@@ -368,7 +368,8 @@ def no_connections(level):
 def connections_of(level, state, k):
     """The connections to ``k`` parts, which are the labels of a state."""
     where, n = arrays.device_of(level.offsets), len(level.sizes)
-    if n * k > TOTALS_FOR_EACH_ENTRY * len(level.neighbours):
+    most = TOTALS_FOR_EACH_ENTRY if where == "cpu" else TOTALS_ON_GPU
+    if n * k > most * len(level.neighbours):
         return no_connections(level)
     totals = arrays.zeros(n * k, level.weights.dtype, where)
     _add_row(n, level, state.labels, k, totals, width="warp")

@@ -1,17 +1,20 @@
 """Text is parsed on threads that end with the call, so that no thread meets the end of the interpreter."""
 
+import io
 import lzma
 import os
 import subprocess
 import sys
 import threading
 
+import numpy as np
 import pyarrow.csv
 import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
 from edgewise.files import text_blocks as parsing
+from edgewise.files.text import parse_fields
 from edgewise.files.text_blocks import BLOCK, cut_lines, whole_lines
 from tests.processes import ended
 
@@ -128,3 +131,27 @@ def test_blank_blocks_are_no_rows(tmp_path):
     path.write_text("\n" * (BLOCK + 5) + "a,b\n1,2\n" + "\r\n" * BLOCK + "2,3\n")
     assert ew.read(path, source="a", target="b").n_edges == 2
     assert os.path.getsize(path) > 3 * BLOCK
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "kind"), [(-5, 2**31 - 1, "int32"), (-(2**31) - 1, 7, "int64"), (1, 2**40, "int64")]
+)
+def test_fields_are_as_wide_as_they_need(least, most, kind):
+    """The first wide field comes after blocks of narrow ones, and at once."""
+    for expected in (0, 10**6):
+        for count in (0, 2 * BLOCK // 8):
+            lines = b"1234567\n" * count + b"%d\n%d\n" % (least, most)
+            fields = parse_fields(io.BytesIO(lines), "int64", expected)
+            assert fields.dtype == kind and fields[:count].tolist() == [1234567] * count
+            assert fields[count:].tolist() == [least, most]
+
+
+def test_weights_of_metis_have_64_bits(tmp_path):
+    """Also where all numbers of the file fit into fewer; neighbours have the type of vertex numbers."""
+    file = tmp_path / "pair.graph"
+    for weight in (7, 2**40):
+        file.write_text(f"2 1 011\n5 2 {weight}\n6 1 {weight}\n")
+        graph = ew.read(file)
+        assert graph.csr_weights.tolist() == [weight] * 2 and graph.csr_weights.dtype == np.int64
+        assert graph.vertex_weights.tolist() == [5, 6] and graph.vertex_weights.dtype == np.int64
+        assert graph.neighbours.tolist() == [1, 0] and graph.neighbours.dtype == np.uint32

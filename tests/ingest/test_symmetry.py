@@ -51,7 +51,21 @@ def test_both_ways_make_the_same_sums(arcs):
     bits = np.array([one[2] for one in arcs], np.float64).view(np.uint64)
     for given_bits in (bits, bits[:0]):
         sums = np.zeros(2, np.int64)
-        symmetry._sum_hashes(
-            1, np.ascontiguousarray(sources), np.ascontiguousarray(targets), given_bits, 1, sums
-        )
+        ends = np.ascontiguousarray(sources), np.ascontiguousarray(targets)
+        symmetry._sum_hashes(1, np.empty(0, np.int64), *ends, given_bits, 1, sums)
         assert sums.tolist() == symmetry._sum_few(sources, targets, given_bits, True).tolist()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 3)), max_size=60), st.booleans()
+)
+def test_rows_are_symmetric_as_their_arcs_are(arcs, both):
+    """The kernel for rows, some of which are empty, finds what the one for arcs finds."""
+    arcs = arcs + [(j, i, w) for i, j, w in arcs if i != j] if both else arcs
+    sources, targets, weights = np.array(sorted(arcs), np.int64).reshape(-1, 3).T.copy()
+    offsets = np.searchsorted(sources, np.arange(11))
+    limits = replace(tuning.CPU, ingest_few=-1, ingest_first=-1)
+    with mock.patch.object(tuning, "CPU", limits):
+        found = symmetry.first_unmatched_entry(offsets, targets, weights)
+    assert (found is None) == is_symmetric(sources, targets, weights)
+    assert found == symmetry.first_unmatched(sources, targets, weights)

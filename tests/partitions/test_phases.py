@@ -2,15 +2,19 @@
 
 import os
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.partitions import PRESETS, rating, ratings, refine, row_shares
 from edgewise.partitions import input as inputs
+from edgewise.partitions.coarsen import contraction
 from edgewise.partitions.coarsen.clustering import cluster
 from edgewise.partitions.coarsen.contraction import contract
 from edgewise.partitions.coarsen.two_hop_matching import match_pairs
@@ -121,6 +125,57 @@ def test_clusters_and_contraction():
         if pair[0] != pair[1]:
             wanted[pair] = wanted.get(pair, 0) + weight
     assert edges(coarse) == wanted and len(coarse.neighbours) == len(wanted)
+
+
+@pytest.mark.parametrize("most", [1, 7, 40])
+def test_contraction_takes_turns(most, monkeypatch):
+    """The graph of the clusters is the same for any number of them at a time, also of one of many entries."""
+    level = hubs()
+    labels = np.array([0, 0, 2, 2, 4, 0, 2, 7, 7, 9, 9, 9, 12, 12, 12, 15], np.uint32)
+    expected, clusters = contract(level, labels)
+    monkeypatch.setattr(contraction, "TURN_ENTRIES", most)
+    monkeypatch.setattr(contraction, "TURNS", 1 << 20)
+    found, again = contract(level, labels)
+    assert (clusters == again).all() and found.offsets.tolist() == expected.offsets.tolist()
+    assert edges(found) == edges(expected) and found.sizes.tolist() == expected.sizes.tolist()
+    assert len(found.neighbours) == len(found.weights) == found.offsets[-1]
+    assert found.neighbours.flags.owndata and found.neighbours.nbytes == 4 * found.offsets[-1]
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 64), st.integers(1, 8))
+def test_turns_are_all_clusters(sizes, most, turns):
+    """Each cluster is in one turn, which has no more entries than it may, or one cluster."""
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    with mock.patch.multiple(contraction, TURN_ENTRIES=most, TURNS=turns):
+        found = list(contraction._turns(bounds))
+    assert [first for first, _ in found] == [0, *(end for _, end in found[:-1])]
+    assert found[-1][1] == len(sizes)
+    room = max(most, sum(sizes) // turns)
+    assert all(end == first + 1 or bounds[end] - bounds[first] <= room for first, end in found)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=30),
+    st.booleans(),
+)
+@simulator
+def test_levels_have_no_self_loops_and_no_zeros(found, weighted):
+    """What a level has is the entries of the graph that count, row by row."""
+    sources, targets, weights = np.array(found, np.int64).T
+    given = weights if weighted else None
+    graph = ew.Graph.from_edges(sources, targets, weights=given, n_vertices=6).to(DEVICE)
+    level, total, _ = inputs.level_of(graph, np.broadcast_to(np.int64(1), 6), None)
+    host = moved(level, "cpu")
+    wanted = [[] for _ in range(6)]
+    for source, target, weight in found:
+        if source != target and (weight or not weighted):
+            wanted[source].append((target, weight if weighted else 1))
+            wanted[target].append((source, weight if weighted else 1))
+    kept = host.weights if weighted else np.ones(len(host.neighbours), int)
+    entries = list(zip(host.neighbours.tolist(), kept.tolist()))
+    spans = zip(host.offsets[:-1], host.offsets[1:])
+    assert [sorted(entries[first:end]) for first, end in spans] == [sorted(row) for row in wanted]
+    assert total == kept.sum()
 
 
 def test_single_vertices_are_joined():
@@ -268,8 +323,9 @@ def test_a_careless_swap_is_found():
     ("make", "k", "has_totals"), [(hubs, 5, True), (hubs, 30, False), (wheel, 30, False)]
 )
 @simulator
-def test_ratings_follow_the_moves(make, k, has_totals):
+def test_ratings_follow_the_moves(make, k, has_totals, monkeypatch):
     """Ratings, from totals or from rows, are those of the moved vertices; empty parts are no choice."""
+    monkeypatch.setattr(ratings, "TOTALS_FOR_EACH_ENTRY", ratings.TOTALS_ON_GPU)
     level = make()
     n = len(level.sizes)
     there, draw = with_rows(moved(level, DEVICE)), np.random.default_rng(6)
@@ -395,8 +451,8 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
     assert new_facts(level).dtype == np.int32
     part, limits = (np.arange(76) // 26).astype(np.uint32), np.full(3, 60)
     found = []
-    for most in (2**25, 75):
-        monkeypatch.setattr(rating, "NARROW_VERTICES", most)
+    for most in (2**31 - 1, 75):
+        monkeypatch.setattr(rating, "NARROW_MARKS", most)
         found.append(refined(level, part, limits))
     assert new_facts(level).dtype == np.int64
     assert new_facts(level._replace(weights=level.weights.astype(np.int64))).dtype == np.int64

@@ -55,6 +55,7 @@ def coarsen(level, k, total, how, part=None, *, least=0, group=None):
             labels = group(level, cap, groups, how._replace(seed=how.seed + len(hierarchy)))
         with phase("contract", level):
             coarse, clusters = contract(level, labels)
+        del labels
         if len(coarse.sizes) > how.shrink * n:
             break
         if part is not None:

@@ -56,7 +56,7 @@ class Moves(NamedTuple):
     ----------
     wanted : (n,) int64 array
         The cluster that a vertex wants to join, or ``NO_LABEL``.
-    settled : (n,) int32 array
+    settled : (n,) int8 array
         1 if the vertex joins it.
     requested : (n,) int64 array
         Weight that wants to join each cluster.
@@ -442,7 +442,7 @@ def cluster(level, limit, groups, how):
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, np.int64, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     memory, facts = (no_connections(level), tables_for(level, n)), new_facts(level)
-    moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int32, np.int64)))
+    moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int8, np.int64)))
     keys, starts = (arrays.empty(size, np.int64, where) for size in (n, 2 * n))
     waiting = Waiting(keys, starts, arrays.zeros(1, np.int64, where))
     _begin(n, level, limit, state, moves)

@@ -4,13 +4,20 @@ Clusters are numbered in the order of their labels.  The row of a cluster is the
 vertices, by label of the neighbours: on the CPU a worker knows the place of each cluster in the row, on a GPU
 every entry is added in a table for each cluster, as in :mod:`~edgewise.partitions.ratings`.  The order of the
 entries in a row is left open; nothing depends on it.
+
+A row is shorter than the rows of its vertices in all, by how much is known only when it is there.  So the CPU
+takes some clusters at a time, whose rows are written with gaps into memory that the next ones use again, and
+then copied to the end of the graph.  No more memory is touched than that and the graph of the clusters.
+
+L. Gottesbüren, N. Maas, D. Salwasser, P. Sanders and D. Seemaier, "Tera-scale multilevel graph partitioning"
+(IPDPS 2025), contract in one pass for the same reason.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions, threads
+from edgewise.device import arrays, each, fetch_add, parallel_region, regions, threads
 from edgewise.device.shares import next_chunk
 from edgewise.partitions.levels import NARROW, Level, weight_at, with_rows
 from edgewise.partitions.rating import NO_LABEL
@@ -20,7 +27,10 @@ from edgewise.primitives import exclusive_scan
 from edgewise.primitives.counting_sort import scan
 
 #: Clusters that a worker takes at a time.
-CHUNK = 64
+CHUNK = 16
+#: Entries whose clusters are contracted at a time, at least, and turns of a large graph, about.  A turn ends
+#: when its largest cluster is done, so that many workers need large ones.
+TURN_ENTRIES, TURNS = 1 << 20, 64
 
 
 class Members(NamedTuple):
@@ -68,22 +78,44 @@ def _place(vertex, clusters, cursors, vertices):
     vertices[fetch_add(cursors, np.int64(clusters[vertex]), 1)] = vertex
 
 
-@parallel_region
-def _add_rows(worker, level, members, places, output, counts, shares):
-    """Write the row of each cluster at its bound, and its number of entries.
+class Turn(NamedTuple):
+    """Clusters that are contracted at a time, and their rows.
 
-    ``places`` has, for each worker and each cluster, one more than where the cluster was last written.  A
-    place outside of what has been written of a row is one of another row.  The cluster itself is the first
-    of its row, and left out in the end.
+    Attributes
+    ----------
+    first : int
+        The first of the clusters.
+    base : int
+        Its bound.
+    neighbours : (entries,) index array
+    weights : (entries,) int32 or int64 array
+        The row of a cluster is at its bound less the base.
+    counts : (clusters,) int64 array
+        Numbers of the entries of the rows.
     """
-    neighbours, weights = output
-    n_clusters = len(members.starts) - 1
+
+    first: int
+    base: int
+    neighbours: Any
+    weights: Any
+    counts: Any
+
+
+@parallel_region
+def _add_rows(worker, level, members, places, now, shares):
+    """Write the row of each cluster of a turn, and its number of entries.
+
+    ``places`` has, for each worker and each cluster, one more than where the cluster was last written, from
+    the bound of the first one of all on.  A place outside of what has been written of a row is one of another
+    row.  The cluster itself is the first of its row, and left out in the end.
+    """
+    neighbours, weights, before = now.neighbours, now.weights, now.base
     base = worker.id * (len(places) // worker.count)
-    turn, first, last = next_chunk(0, shares, n_clusters, CHUNK, worker.id)
+    turn, first, last = next_chunk(0, shares, len(now.counts), CHUNK, worker.id)
     while first < last:
-        for cluster in range(first, last):
+        for cluster in range(now.first + first, now.first + last):
             start = members.bounds[cluster]
-            neighbours[start], weights[start] = cluster, 0
+            neighbours[start - before], weights[start - before] = cluster, 0
             places[base + cluster] = start + 1
             end = start + 1
             for member in range(members.starts[cluster], members.starts[cluster + 1]):
@@ -93,24 +125,27 @@ def _add_rows(worker, level, members, places, output, counts, shares):
                     slot = np.uint64(base + np.int64(other))
                     written = np.int64(places[slot]) - 1
                     is_new = (written < start) | (written >= end)
-                    place = np.uint64(end if is_new else written)
+                    at = end if is_new else written
+                    place = np.uint64(at - before)
                     held = np.int64(weights[place])
                     weights[place] = (0 if is_new else held) + weight_at(level, np.uint64(entry))
                     neighbours[place] = other
-                    places[slot] = np.int64(place) + 1
+                    places[slot] = at + 1
                     end += is_new
             end -= 1
-            neighbours[start], weights[start] = neighbours[end], weights[end]
-            counts[cluster] = end - start
-        turn, first, last = next_chunk(turn, shares, n_clusters, CHUNK, worker.id)
+            row, kept = start - before, end - before
+            neighbours[row], weights[row] = neighbours[kept], weights[kept]
+            now.counts[cluster - now.first] = end - start
+        turn, first, last = next_chunk(turn, shares, len(now.counts), CHUNK, worker.id)
 
 
-@each_row
-def _copy_row(row, lane, lanes, bounds, offsets, source, target):
-    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
-        at = bounds[row] + entry - offsets[row]
-        target[0][entry] = source[0][at]
-        target[1][entry] = source[1][at]
+@each
+def _copy_row(row, now, bounds, offsets, output):
+    neighbours, weights = output
+    here, there = bounds[row] - now.base, offsets[row]
+    for entry in range(now.counts[row]):
+        neighbours[there + entry] = now.neighbours[here + entry]
+        weights[there + entry] = now.weights[here + entry]
 
 
 @each
@@ -164,14 +199,29 @@ def _by_rows(level, members, form):
     kind = np.dtype(np.int32 if total < NARROW else np.int64)
     most = TOTALS_BYTES // (kind.itemsize * room)
     n_workers = max(1, min(regions.workers(), most, n // WORKER_ITEMS))
-    output = np.empty(total, form[0]), np.empty(total, form[1])
-    counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, kind)
-    shares = threads.new_shares(n_workers)
-    _add_rows.with_workers(n_workers, level, members, places, output, counts, shares)
-    offsets = scan(counts)
-    shrunk = np.empty(int(offsets[-1]), form[0]), np.empty(int(offsets[-1]), form[1])
-    _copy_row(n_clusters, members.bounds, offsets, output, shrunk)
-    return offsets, *shrunk
+    places, offsets = np.zeros(room * n_workers, kind), np.zeros(n_clusters + 1, np.int64)
+    output, rows = [np.empty(total, one) for one in form], [np.empty(0, one) for one in form]
+    for first, end in _turns(members.bounds):
+        bounds = members.bounds[first : end + 1]
+        if bounds[-1] - bounds[0] > len(rows[0]):
+            rows = [np.empty(bounds[-1] - bounds[0], one) for one in form]
+        now = Turn(first, int(bounds[0]), rows[0], rows[1], np.empty(end - first, np.int64))
+        _add_rows.with_workers(n_workers, level, members, places, now, threads.new_shares(n_workers))
+        offsets[first : end + 1] = offsets[first] + scan(now.counts)
+        _copy_row(end - first, now, bounds, offsets[first : end + 1], tuple(output))
+    for one in output:
+        one.resize(int(offsets[-1]), refcheck=False)  # in place: no other array has this memory
+    return offsets, *output
+
+
+def _turns(bounds):
+    """Ranges of clusters that are contracted at a time: of so many entries, or one cluster."""
+    first, most = 0, max(TURN_ENTRIES, int(bounds[-1]) // TURNS)
+    while first < len(bounds) - 1:
+        end = int(np.searchsorted(bounds, bounds[first] + most, "right")) - 1
+        end = max(end, first + 1)
+        yield first, end
+        first = end
 
 
 def _by_entries(level, members, form):
