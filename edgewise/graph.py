@@ -77,6 +77,7 @@ class Graph(Conversions, Representation):
         self.frame_kind: Kind = "arrow"
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self.prepared: tuple[str, ...] = ()
+        self._of_host: Graph | None = None  # whose rows this graph on a GPU reads there
         self._cache: dict[Any, Any] = {}
 
     @classmethod
@@ -530,6 +531,8 @@ class Graph(Conversions, Representation):
 
         if device == self.device or (device := arrays.resolve(device)) == self.device:
             return self
+        if device == "cpu" and self._of_host is not None:
+            return self._of_host
 
         def moved(form):
             return form and tuple(None if a is None else arrays.move(a, device) for a in form)
