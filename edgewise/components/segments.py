@@ -121,7 +121,7 @@ class HostPipeline:
         if not ready:
             size = min(size, STAGED_EDGES)
         for start in range(0, len(sources), size):
-            self._join_segment(*(column[start : start + size] for column in columns), ready)
+            self._join_segment([column[start : start + size] for column in columns], ready)
         streams.current(self.device).wait(self.join_stream.record())
 
     def join_written(self, count, write):
@@ -145,13 +145,12 @@ class HostPipeline:
         same = columns[0].dtype == columns[1].dtype
         return self.device == "cpu" or (same and all(map(streams.is_pinned, columns)))
 
-    def _join_segment(self, sources, targets, ready):
+    def _join_segment(self, columns, ready):
         """Join a segment; ``ready`` is what :meth:`_copies` says."""
-        columns = sources, targets
         if self.device == "cpu":
             self.unite(self.parent, *columns)
             return
-        buffer = self._next_buffer(sources.dtype if ready else self.parent.dtype, len(sources))
+        buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, len(columns[0]))
         buffer.joined.synchronize()
         self._send(buffer, columns if ready else buffer.stage(columns))
 
