@@ -1,7 +1,9 @@
 """Graphs of the host whose edges do not fit a GPU: the same answers, with the edges left on the host.
 
-The GPU is the simulated one, whose free memory is set, or a real one (``EDGEWISE_TEST_PLACE``).
+The GPU is the simulated one or a real one; its free memory is set.
 """
+
+import gc
 
 import numpy as np
 import pytest
@@ -9,12 +11,13 @@ import pytest
 import edgewise as ew
 from edgewise.components import segments
 from edgewise.device import arrays, on_host
+from edgewise.device.target import SIMULATED
 from edgewise.errors import OutOfMemoryError
 from edgewise.needs import size_of
 from edgewise.paths.bfs.cooperative import bytes_on_gpu
 from edgewise.placement import MADE, USABLE, bytes_of
 
-pytestmark = pytest.mark.simulator
+pytestmark = [pytest.mark.simulator, pytest.mark.gpu]
 
 
 def graphs():
@@ -94,10 +97,37 @@ def test_estimates_for_gpus(monkeypatch):
 
 
 def test_memory_is_locked_once_and_for_as_long_as_it_is_in_use():
-    array = np.arange(100)
+    array = np.arange(1 << 20)
     whole = on_host.page_locked(array)
-    if isinstance(whole, np.ndarray):
-        pytest.skip("the simulator locks nothing")
     assert on_host.page_locked(array[10:20]) is whole
+    assert on_host.page_locked(np.zeros(3)) is not whole
     view = on_host.readable(array, "cuda:0", whole)
     assert arrays.device_of(view) == "cuda:0" and view.tolist() == array.tolist()
+
+
+@pytest.mark.skipif(SIMULATED, reason="the simulator has no pool of memory")
+def test_within_the_limit_of_the_pool():
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    edges = ew.generate.rmat(18, edge_factor=32, seed=2)
+    graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, None))
+    expected, labels = ew.bfs(graph, 0).distances, ew.connected_components(graph).labels
+    needed = graph.estimate("bfs", device="cuda").device_bytes
+    pool.free_all_blocks()
+    limit = pool.get_limit()
+    pool.set_limit(size=pool.total_bytes() + needed // 2)
+    try:
+        for _ in range(2):
+            found = ew.bfs(graph, 0, device="cuda")
+            assert found.method == "cooperative, rows on the host"
+            assert np.array_equal(found.distances.get(), expected)
+        joined = ew.connected_components(graph, device="cuda")
+        assert joined.method == "afforest, rows on the host"
+        assert np.array_equal(joined.labels.get(), labels)
+    finally:
+        pool.set_limit(size=limit)
+    (locked,) = on_host._locked
+    del graph, found, joined, locked
+    gc.collect()
+    assert not len(on_host._locked)
