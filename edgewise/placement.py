@@ -74,7 +74,7 @@ def with_rows_on(graph: Any, size: Any, term: Any, device: str) -> Any:
         memory.check(int(bytes_to_make_rows(size)), what)
     offsets, neighbours, _ = graph._csr()
     locked = graph.cached("page-locked neighbours", lambda: on_host.page_locked(neighbours))
-    rows = arrays.move(offsets, device), on_host.readable(neighbours, device, locked), None
+    rows = arrays.move(offsets, device), on_host.readable(locked, device), None
     found = graph._copy(None, rows)
     found._of_host = graph
     return found

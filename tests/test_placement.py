@@ -4,11 +4,13 @@ The GPU is the simulated one or a real one; its free memory is set.
 """
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import memory
 from edgewise.components import segments
 from edgewise.device import arrays, on_host
 from edgewise.device.target import SIMULATED
@@ -99,10 +101,26 @@ def test_estimates_for_gpus(monkeypatch):
 def test_memory_is_locked_once_and_for_as_long_as_it_is_in_use():
     array = np.arange(1 << 20)
     whole = on_host.page_locked(array)
-    assert on_host.page_locked(array[10:20]) is whole
-    assert on_host.page_locked(np.zeros(3)) is not whole
-    view = on_host.readable(array, "cuda:0", whole)
+    assert on_host.page_locked(array[10:20]).owner is whole.owner
+    assert on_host.page_locked(np.zeros(0)).owner is not whole.owner
+    view = on_host.readable(whole, "cuda:0")
     assert arrays.device_of(view) == "cuda:0" and view.tolist() == array.tolist()
+    owner = weakref.ref(whole.owner)
+    del whole, view
+    gc.collect()
+    assert owner() is None
+
+
+def test_memory_that_the_system_does_not_lock_is_copied(monkeypatch):
+    def refuse(array):
+        raise RuntimeError("cudaErrorInvalidValue")
+
+    monkeypatch.setattr(on_host, "Owner", refuse)
+    array = np.arange(1 << 20)
+    locked = on_host.page_locked(array)
+    assert locked.array is not array and locked.array.tolist() == array.tolist()
+    with memory.limited(1), pytest.raises(OutOfMemoryError, match="a page-locked copy of an array for a GPU"):
+        on_host.page_locked(array)
 
 
 @pytest.mark.skipif(SIMULATED, reason="the simulator has no pool of memory")
@@ -127,7 +145,7 @@ def test_within_the_limit_of_the_pool():
         assert np.array_equal(joined.labels.get(), labels)
     finally:
         pool.set_limit(size=limit)
-    (locked,) = on_host._locked
+    (locked,) = on_host._owners
     del graph, found, joined, locked
     gc.collect()
-    assert not len(on_host._locked)
+    assert not len(on_host._owners)

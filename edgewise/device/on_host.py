@@ -12,40 +12,37 @@ Out-of-memory Graph-traversal in GPUs" (VLDB 2020).
 
 from contextlib import suppress
 from threading import Lock
+from typing import Any, NamedTuple
 from weakref import WeakSet, finalize
 
+from edgewise import memory
 from edgewise.device import arrays, streams
 from edgewise.device.target import SIMULATED
-from edgewise.errors import OutOfMemoryError, argument
 
-#: Flags of the driver: memory for all GPUs, in the addresses of kernels; and such that may not be written.
-MAPPED, READ_ONLY = 3, 8
+#: Flags of the driver: memory for all GPUs, in the addresses of kernels.
+MAPPED = 3
 
-_locked: WeakSet = WeakSet()
+_owners: WeakSet = WeakSet()
 _lock = Lock()
 
 
-class PageLocked:
-    """The memory of a contiguous array of the host, whose pages are locked while this is there.
+class PageLocked(NamedTuple):
+    """A contiguous array of the host in page-locked memory, and what keeps that locked."""
 
-    OutOfMemoryError if the system does not allow it.
-    """
+    array: Any
+    owner: Any
+
+
+class Owner:
+    """Keeps the memory of an array locked while this is there."""
 
     def __init__(self, array):
         self.array = array
         self.first, self.end = array.ctypes.data, array.ctypes.data + array.nbytes
-        if SIMULATED:
-            return
-        runtime = _runtime()
-        try:
-            try:
-                runtime.hostRegister(self.first, array.nbytes, MAPPED)
-            except runtime.CUDARuntimeError:  # as of a file that is mapped to be read
-                runtime.hostRegister(self.first, array.nbytes, MAPPED | READ_ONLY)
-        except runtime.CUDARuntimeError as error:
-            problem = f"{array.nbytes:,} bytes of the host cannot be page-locked for a GPU ({error})"
-            raise OutOfMemoryError(f"{problem}; use {argument('device', 'cpu')}") from None
-        finalize(self, _unlock, runtime, self.first)
+        if not SIMULATED:
+            runtime = _runtime()
+            runtime.hostRegister(self.first, array.nbytes, MAPPED)
+            finalize(self, _unlock, runtime, self.first)
 
 
 def _runtime():
@@ -59,25 +56,38 @@ def _unlock(runtime, first):
         runtime.hostUnregister(first)
 
 
-def page_locked(array):
-    """What keeps the memory of a contiguous array of the host page-locked for as long as it is held."""
+def page_locked(array) -> PageLocked:
+    """An array of the host in page-locked memory: where it is, or a copy if the system does not lock that.
+
+    So files that are mapped to be read are copied.
+    """
     first, end = array.ctypes.data, array.ctypes.data + array.nbytes
     with _lock:
-        for one in _locked:
-            if one.first <= first and end <= one.end:
-                return one
+        for owner in _owners:
+            if owner.first <= first and end <= owner.end:
+                return PageLocked(array, owner)
         if not array.nbytes or streams.is_pinned(array):
-            return array
-        locked = PageLocked(array)
-        _locked.add(locked)
-        return locked
+            return PageLocked(array, array)
+        try:
+            owner = Owner(array)
+        except RuntimeError:  # of CUDA
+            copy = _copied(array)
+            return PageLocked(copy, copy)
+        _owners.add(owner)
+        return PageLocked(array, owner)
 
 
-def readable(array, device, locked):
-    """View of an array of the host as one of ``device``; ``locked`` is of :func:`page_locked`.
+def _copied(array):
+    """A copy in page-locked memory."""
+    memory.check(array.nbytes, "a page-locked copy of an array for a GPU")
+    copy = streams.pinned(len(array), array.dtype, "cuda:0")
+    copy[:] = array
+    return copy
 
-    The view holds both.
-    """
+
+def readable(locked, device):
+    """View of a :class:`PageLocked` array as one of ``device``, which holds it."""
+    array = locked.array
     if SIMULATED:
         return array.view(arrays.Simulated)
     import cupy
@@ -86,5 +96,5 @@ def readable(array, device, locked):
         if not array.nbytes:
             return cupy.empty(0, array.dtype)
         pointer = _runtime().pointerGetAttributes(array.ctypes.data).devicePointer
-        memory = cupy.cuda.UnownedMemory(pointer, array.nbytes, (array, locked), int(device[5:]))
-        return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
+        view = cupy.cuda.UnownedMemory(pointer, array.nbytes, locked, int(device[5:]))
+        return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(view, 0))

@@ -207,7 +207,7 @@ def concatenated(pieces, kind):
     """
     columns = [list(column) for column in zip(*pieces)]
     pieces.clear()
-    edges = Edges(*map(_joined, columns))
+    edges = Edges._make(map(_joined, columns))
     ends = (ends.astype(kind, copy=False) for ends in edges[:2])
     return Edges(*ends, *edges[2:])
 

@@ -201,8 +201,15 @@ class SpanningForest(Result):
             start = perf_counter()
             (labels,) = labels_at(n, 1, levels)
             arrays.synchronize(device)
-        own = {"devices": worker_names(device), "threshold": threshold, "maximum": self.maximum}
-        return Components(self.graph, "rem", perf_counter() - start, labels, **own)
+        return Components(
+            self.graph,
+            "rem",
+            perf_counter() - start,
+            labels,
+            devices=worker_names(device),
+            threshold=threshold,
+            maximum=self.maximum,
+        )
 
     def first(self, count: int) -> Components:
         """Return the connected components by the first edges of the forest, in their order.
