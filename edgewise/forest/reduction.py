@@ -208,8 +208,8 @@ def concatenated(pieces, kind):
     columns = [list(column) for column in zip(*pieces)]
     pieces.clear()
     edges = Edges._make(map(_joined, columns))
-    ends = (ends.astype(kind, copy=False) for ends in edges[:2])
-    return Edges(*ends, *edges[2:])
+    sources, targets = (ends.astype(kind, copy=False) for ends in edges[:2])
+    return edges._replace(sources=sources, targets=targets)
 
 
 def _joined(column):
