@@ -594,7 +594,7 @@ class Graph(Conversions, Representation):
         return graph
 
     def estimate(self, problem: str, **options: Any) -> Estimate:
-        """Tell what a call for this graph on the CPU needs, before it is made; nothing is computed.
+        """Tell what a call for this graph of the host needs, before it is made; nothing is computed.
 
         Parameters
         ----------
@@ -602,14 +602,16 @@ class Graph(Conversions, Representation):
             ``"components"`` (also with ``thresholds=``), ``"forest"``, ``"strong"``, ``"cores"``,
             ``"cycles"`` (with ``length=``), ``"partition"``, ``"bfs"``, ``"sssp"`` or ``"apsp"``.
         **options
-            Those of the public function of the problem.
+            Those of the public function of the problem; ``device`` may be a GPU for ``"components"`` and
+            ``"bfs"``.
 
         Returns
         -------
         Estimate
             ``bytes`` that the process takes at the peak beside what it holds before, the ``method``, and the
             ``steps``: forms that are derived and then kept with the graph, and the method.  What depends on
-            the structure of the graph, as for partitions and cycles, is at most that.
+            the structure of the graph, as for partitions and cycles, is at most that.  ``device_bytes`` are
+            taken on the GPU, and the method says whether the edges remain on the host.
 
         Raises
         ------
