@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from edgewise import memory
-from edgewise.device import arrays, on_host
-from edgewise.ingest.row_buckets import bytes_to_make_rows
+from edgewise.device import arrays
 
 #: Share of the free memory of a GPU that may be taken.
 USABLE = 0.95
@@ -69,6 +68,9 @@ def with_rows_on(graph: Any, size: Any, term: Any, device: str) -> Any:
         return graph.to(device)
     if placement.bytes > USABLE * arrays.free_memory(device):
         raise arrays.out_of_memory(placement.bytes, device)
+    from edgewise.device import on_host
+    from edgewise.ingest.row_buckets import bytes_to_make_rows
+
     if not graph.has_rows:
         what = f"a graph of {graph.n_vertices:,} vertices that does not fit {device}"
         memory.check(int(bytes_to_make_rows(size)), what)

@@ -12,7 +12,6 @@ from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.threshold_limits import is_reached
-from edgewise.components.thresholds import Levels, labels_at
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest.order import order_of, words_of
@@ -196,6 +195,8 @@ class SpanningForest(Result):
             counts = self._counts(threshold)
             if device == "cpu" and n + self.n_edges < tuning.CPU.components_alone:
                 return self._components(counts, threshold)
+            from edgewise.components.thresholds import Levels, labels_at
+
             levels = Levels(counts.view(np.uint8), self.sources, self.targets)
             arrays.synchronize(device)
             start = perf_counter()
