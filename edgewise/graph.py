@@ -77,6 +77,7 @@ class Graph(Conversions, Representation):
         self.frame_kind: Kind = "arrow"
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self.prepared: tuple[str, ...] = ()
+        self._of_host: Graph | None = None  # whose rows this graph on a GPU reads there
         self._cache: dict[Any, Any] = {}
 
     @classmethod
@@ -530,6 +531,8 @@ class Graph(Conversions, Representation):
 
         if device == self.device or (device := arrays.resolve(device)) == self.device:
             return self
+        if device == "cpu" and self._of_host is not None:
+            return self._of_host
 
         def moved(form):
             return form and tuple(None if a is None else arrays.move(a, device) for a in form)
@@ -591,7 +594,7 @@ class Graph(Conversions, Representation):
         return graph
 
     def estimate(self, problem: str, **options: Any) -> Estimate:
-        """Tell what a call for this graph on the CPU needs, before it is made; nothing is computed.
+        """Tell what a call for this graph of the host needs, before it is made; nothing is computed.
 
         Parameters
         ----------
@@ -599,14 +602,16 @@ class Graph(Conversions, Representation):
             ``"components"`` (also with ``thresholds=``), ``"forest"``, ``"strong"``, ``"cores"``,
             ``"cycles"`` (with ``length=``), ``"partition"``, ``"bfs"``, ``"sssp"`` or ``"apsp"``.
         **options
-            Those of the public function of the problem.
+            Those of the public function of the problem; ``device`` may be a GPU for ``"components"`` and
+            ``"bfs"``.
 
         Returns
         -------
         Estimate
             ``bytes`` that the process takes at the peak beside what it holds before, the ``method``, and the
             ``steps``: forms that are derived and then kept with the graph, and the method.  What depends on
-            the structure of the graph, as for partitions and cycles, is at most that.
+            the structure of the graph, as for partitions and cycles, is at most that.  ``device_bytes`` are
+            taken on the GPU, and the method says whether the edges remain on the host.
 
         Raises
         ------

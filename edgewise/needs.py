@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from edgewise import memory
 from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import Graph
+from edgewise.placement import Placement
 
 #: Functions ``(graph, **options)`` that return a :class:`Needs`, by the names of problems.
 PROBLEMS = {
@@ -100,12 +101,15 @@ class Estimate(NamedTuple):
     disk_bytes : int
         What is written to temporary files.
     steps : tuple of Step
+    device_bytes : int
+        What is taken on the GPU, if the call is for one: by the graph there, and by the method.
     """
 
     method: str
     bytes: int
     disk_bytes: int
     steps: tuple[Step, ...]
+    device_bytes: int = 0
 
 
 class Needs(NamedTuple):
@@ -119,12 +123,15 @@ class Needs(NamedTuple):
     term : callable or None
         That of the entry of the method, if it has one.
     size : Size
+    placement : Placement or None
+        Where the edges are in a call for a GPU.
     """
 
     forms: tuple[str, ...]
     method: str
     term: Term | None
     size: Size
+    placement: Placement | None = None
 
 
 def size_of(graph: Any) -> Size:
@@ -151,7 +158,10 @@ def estimate(graph: Any, problem: str, options: Mapping[str, Any]) -> Estimate:
     plan = getattr(import_module(page), name)(graph, **options)
     if plan.term is None:
         raise OptionError(f"what method {plan.method} needs is not known; name another {argument('method')}")
-    steps = [step for form in plan.forms for step in _made(graph, form, plan.size)]
+    forms = plan.forms if plan.placement is None or plan.placement.left_on_host else ()
+    steps = [step for form in forms for step in _made(graph, form, plan.size)]
+    if plan.placement is not None:
+        return of_steps(plan.method, steps)._replace(device_bytes=plan.placement.bytes)
     needed = int(plan.term(plan.size))
     return of_steps(plan.method, [*steps, Step(plan.method, needed, needed)])
 
@@ -162,6 +172,14 @@ def of_steps(method: str, steps: list[Step], disk: int = 0) -> Estimate:
     for step in steps:
         peak, held = max(peak, held + step.bytes), held + step.kept
     return Estimate(method, peak, disk, tuple(steps))
+
+
+def gpu_in(device: Any) -> str | None:
+    """The GPU that a call names, if it names one."""
+    from edgewise.device import arrays
+
+    named = "cpu" if device is None else arrays.resolve(device)
+    return None if named == "cpu" else named
 
 
 def _made(graph, form, size):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 from edgewise.components.result import Components
 from edgewise.components.selection import reads_rows, select_method
-from edgewise.components.symmetric_csr import symmetric_csr
+from edgewise.components.symmetric_csr import MAX_ROW, symmetric_csr
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.front import CallOptions, front
@@ -31,7 +31,8 @@ from edgewise.method import (
     refuse_client,
     worker_names,
 )
-from edgewise.needs import Needs, Size, size_of
+from edgewise.needs import Needs, Size, gpu_in, size_of
+from edgewise.placement import ON_HOST, bytes_of, place, place_rows, with_rows_on
 from edgewise.weights import with_weight
 from edgewise.workers import SplitGraph, device_team
 
@@ -296,10 +297,13 @@ def connected_components(
             return _solve(graph, method, merge, options)
         devices = arrays.resolve(device)
     team = device_team(devices)
+    may_stay = graph.device == "cpu" and method in ("auto", "rem") and not options
     try:
+        if may_stay and len(team) == 1:
+            graph = _placed(graph, method, team[0].device)
         return _solve(_spread(graph, team, merge), method, merge, options, team)
     except OutOfMemoryError:
-        if graph.device != "cpu" or method not in ("auto", "rem") or options:
+        if not may_stay:
             raise
     return _solve_by_segments(graph, team, merge)
 
@@ -328,6 +332,35 @@ def _check_one_run(method, devices, options):
         raise OptionError(f"{argument('thresholds')} are found on one device, not on several; {remedy}")
 
 
+def _placed(graph, method, device):
+    """The graph, on a device if it is one of rows; OutOfMemoryError if its edges do not fit there."""
+    if device == "cpu":
+        return graph
+    if method == "auto" and _reads_rows(graph):
+        return with_rows_on(graph, size_of(graph), _bytes_of_rows_on_gpu, device)
+    placement = _place_edges(graph, size_of(graph), device)
+    if placement.left_on_host:
+        raise arrays.out_of_memory(bytes_of(graph), device)
+    return graph
+
+
+def _reads_rows(graph):
+    return reads_rows(graph) and is_of_rows(graph)
+
+
+def _bytes_of_rows_on_gpu(size):
+    """Bytes of the method that reads rows on a GPU: labels, and a list of long rows."""
+    return size.width * (size.vertices + size.entries // MAX_ROW)
+
+
+def _place_edges(graph, size, device):
+    """Where the edges of a graph of the host are for a GPU: there, or sent to it in segments."""
+    from edgewise.components.segments import bytes_needed, segment_for
+
+    segment = segment_for(size.vertices, device_team(device))
+    return place(bytes_of(graph) + _labels(size), bytes_needed(size.vertices, segment), device)
+
+
 def _spread(graph, team, merge):
     """``graph`` on its one device, or split over several as ``merge`` needs it."""
     if len(team) == 1:
@@ -348,6 +381,7 @@ def _solve(graph, method, merge, options, team=None):
         start = perf_counter()
         labels = run()
         arrays.synchronize(device)
+    name += ON_HOST * (graph._of_host is not None)
     names = team.names if team else worker_names(device)
     return Components(graph, name, perf_counter() - start, labels, devices=names)
 
@@ -382,19 +416,32 @@ def _solve_by_segments(graph, team, merge):
     return Components(graph, name, seconds, labels, devices=team.names, merge=merge)
 
 
-def needs(graph, *, method="auto", thresholds=None, **options) -> Needs:
-    """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
+def needs(graph, *, method="auto", thresholds=None, device=None, **options) -> Needs:
+    """How a call would solve a graph of the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
-    size = size_of(graph)
+    size, gpu = size_of(graph), gpu_in(device)
     if thresholds is not None:
         from edgewise.components.thresholds import bytes_needed, checked
 
         return Needs(("edges",), "rem", partial(bytes_needed, len(checked(thresholds))), size)
     check_method(method, METHODS, {})
+    if gpu is not None and method in ("auto", "rem"):
+        return _needs_on(gpu, graph, method, size)
     name = select_method(graph) if method == "auto" else method
-    reads_edges = METHODS[name].reads == "edges" or not (reads_rows(graph) and is_of_rows(graph))
+    reads_edges = METHODS[name].reads == "edges" or not _reads_rows(graph)
     form = "rows" if METHODS[name].reads == "rows" else "edges" if reads_edges else "rows"
     return Needs((form,), name, METHODS[name].memory, size)
+
+
+def _needs_on(gpu, graph, method, size):
+    """The same on a GPU, by the methods that take graphs of any size."""
+    if method == "auto" and _reads_rows(graph):
+        placement = place_rows(graph, size, _bytes_of_rows_on_gpu(size), gpu)
+        name = "afforest" + ON_HOST * placement.left_on_host
+        return Needs(("rows",), name, _bytes_of_rows_on_gpu, size, placement)
+    placement = _place_edges(graph, size, gpu)
+    name = "rem, in segments" if placement.left_on_host else method
+    return Needs(("edges",), name, _labels, size, placement)
 
 
 def _prepare(graph, method, options):

@@ -7,7 +7,8 @@ can join the edges, such as Hook, with which Groute began (``join=``).
 
 On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
 kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is first
-copied into a page-locked buffer by several threads, which also narrow it.  On the CPU nothing is copied.
+copied into a page-locked buffer by all threads, which also narrow it; such segments are shorter, so that a
+GPU may read them in the cache of the CPU.  On the CPU nothing is copied.
 
 The workers of a team take segments from one queue; their labels are merged at the end.  Nothing is compressed
 between segments: splicing keeps paths short, and a pass over the parents costs as much as a segment.
@@ -25,7 +26,6 @@ from edgewise.components.merge import merge_labels
 from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
-from edgewise.device.usable_cores import usable_cores
 from edgewise.index_type import index_type
 from edgewise.workers import WorkQueue
 
@@ -33,10 +33,8 @@ from edgewise.workers import WorkQueue
 SEGMENT_EDGES = 1 << 23
 #: Buffers on the device: one is copied, one is joined, one is between the two.
 BUFFERS = 3
-#: Threads that fill page-locked buffers, at most.
-MAX_STAGING_THREADS = 16
-#: Values that one of these threads copies at a time.
-STAGING_BLOCK = 1 << 20
+#: Edges of a segment that is copied into a page-locked buffer first, at most.
+STAGED_EDGES = 1 << 22
 #: Edges of the smallest segment that is tried where memory is scarce.
 MIN_SEGMENT_EDGES = 1 << 16
 #: Share of the free memory of a device that may be taken.
@@ -49,6 +47,12 @@ def unite_numbers(edge, parent, sources, targets):
     fetch_later(edge, parent, sources, targets)
     number = parent.dtype.type
     union(parent, number(sources[edge]), number(targets[edge]))
+
+
+@each
+def convert(item, target, source):
+    """Copy a number to an array of the same type or another one."""
+    target[item] = source[item]
 
 
 class SegmentBuffer:
@@ -68,17 +72,11 @@ class SegmentBuffer:
             self.staging = tuple(streams.pinned(len(one), one.dtype, self.device) for one in self.columns)
         return tuple(room[:count] for room in self.staging)
 
-    def stage(self, columns, pool):
-        """The columns in page-locked memory, copied there by the threads of ``pool``."""
+    def stage(self, columns):
+        """The columns in page-locked memory, copied there by all threads."""
         staged = self.staged(len(columns[0]))
-        blocks = [slice(start, start + STAGING_BLOCK) for start in range(0, len(columns[0]), STAGING_BLOCK)]
-        jobs = [
-            pool.submit(np.copyto, room[block], column[block], "unsafe")
-            for room, column in zip(staged, columns)
-            for block in blocks
-        ]
-        for job in jobs:
-            job.result()
+        for room, column in zip(staged, columns):
+            convert(len(room), room, np.ascontiguousarray(column))
         return staged
 
 
@@ -100,7 +98,7 @@ class HostPipeline:
     def __init__(self, parent, segment_edges=SEGMENT_EDGES, join=join_by_rem, buffers=BUFFERS):
         self.parent, self.segment_edges, self.unite = parent, segment_edges, join
         self.device = arrays.device_of(parent)
-        self.kind, self.capacity, self.pool, self.n_buffers = None, 0, None, buffers
+        self.kind, self.capacity, self.n_buffers = None, 0, buffers
         self.buffers: Any = None
         self.copy_stream, self.join_stream = streams.Stream(self.device), streams.Stream(self.device)
 
@@ -118,9 +116,12 @@ class HostPipeline:
         The arrays may be overwritten on return, page-locked ones after :meth:`settle`.
         """
         self.join_stream.wait(streams.current(self.device).record())
-        for start in range(0, len(sources), self.segment_edges):
-            segment = slice(start, start + self.segment_edges)
-            self._join_segment(sources[segment], targets[segment])
+        columns = [_as_parents(column, self.parent.dtype) for column in (sources, targets)]
+        ready, size = self._copies(columns), self.segment_edges
+        if not ready:
+            size = min(size, STAGED_EDGES)
+        for start in range(0, len(sources), size):
+            self._join_segment([column[start : start + size] for column in columns], ready)
         streams.current(self.device).wait(self.join_stream.record())
 
     def join_written(self, count, write):
@@ -139,19 +140,19 @@ class HostPipeline:
             self._send(buffer, staged)
         return written
 
-    def _join_segment(self, *columns):
-        count = len(columns[0])
-        columns = tuple(_as_parents(column, self.parent.dtype) for column in columns)
+    def _copies(self, columns):
+        """Whether a device copies arrays as they are, or reads them."""
+        same = columns[0].dtype == columns[1].dtype
+        return self.device == "cpu" or (same and all(map(streams.is_pinned, columns)))
+
+    def _join_segment(self, columns, ready):
+        """Join a segment; ``ready`` is what :meth:`_copies` says."""
         if self.device == "cpu":
             self.unite(self.parent, *columns)
             return
-        ready = columns[0].dtype == columns[1].dtype and all(map(streams.is_pinned, columns))
-        buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, count)
+        buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, len(columns[0]))
         buffer.joined.synchronize()
-        if not ready:
-            self.pool = self.pool or ThreadPoolExecutor(min(MAX_STAGING_THREADS, usable_cores()))
-            columns = buffer.stage(columns, self.pool)
-        self._send(buffer, columns)
+        self._send(buffer, columns if ready else buffer.stage(columns))
 
     def _send(self, buffer, columns):
         """Copy page-locked columns to a buffer, and join their edges."""

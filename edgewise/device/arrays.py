@@ -291,12 +291,17 @@ def synchronize(device):
 
 
 def free_memory(device) -> int:
-    """Bytes that may still be allocated on ``device``; on the host within :func:`edgewise.memory.limit`."""
+    """Bytes that may still be allocated on ``device``.
+
+    On the host this is within :func:`edgewise.memory.limit`, and on a GPU within the limit of CuPy's pool.
+    """
     if device == "cpu" or SIMULATED:
         return memory.free()
     with on(device):
         pool = _cupy().get_default_memory_pool()
-        return _cupy().cuda.runtime.memGetInfo()[0] + pool.free_bytes()
+        free = _cupy().cuda.runtime.memGetInfo()[0] + pool.free_bytes()
+        limit = pool.get_limit()
+        return min(free, max(0, limit - pool.used_bytes())) if limit else free
 
 
 def out_of_memory(needed: int, where: str) -> OutOfMemoryError:

@@ -19,19 +19,22 @@ trees" (JACM 1995); Osipov, Sanders and Singler, "The Filter-Kruskal Minimum Spa
 """
 
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import arrays, device, each
+from edgewise.device import arrays, compiled, device, each
+from edgewise.device.prefetch import prefetch
 from edgewise.forest.filter import SAMPLE, Entries
 from edgewise.forest.order import LARGEST, key_of, order_of, words_of
 from edgewise.forest.trees import kept_entries
 from edgewise.index_type import index_type
 from edgewise.method import kind_of
 from edgewise.primitives.marks import marked, new_marks
+from edgewise.primitives.thread_pool import ThreadPool
 
 #: Edges for each vertex that are collected before they are reduced, by the kind of device.
 COLLECTED = {"cpu": 4, "cuda": 16}
@@ -39,6 +42,8 @@ COLLECTED = {"cpu": 4, "cuda": 16}
 COLLECTED_EDGES = 1 << 22
 #: Share of the free memory of a device that may be taken.
 USABLE = 0.9
+#: How many edges ahead a core starts to read the labels of the filter.
+AHEAD = 24
 #: Shares of the forest's edges up to which each level of the filter goes.
 LEVELS = (0.8, 0.95, 0.99, 1.0)
 
@@ -99,22 +104,53 @@ def level_of(key, keys):
     """The last level whose key is not larger; -1 if there is none."""
     level = np.int64(-1)
     for one in keys:
-        if one <= key and one != LARGEST:
-            level += 1
+        level += np.int64((one <= key) & (one != LARGEST))
     return level
+
+
+@device
+def is_wanted(one, other, key, known):
+    """Whether an edge of two vertices is no self-loop, and does not come after a path between its ends."""
+    if one == other or max(one, other) >= known.n_vertices:
+        return one != other
+    level = level_of(key, known.keys)
+    first = max(level, np.int64(0)) * known.n_vertices
+    return (level < 0) | (known.labels[first + one] != known.labels[first + other])
 
 
 @each
 def mark_wanted(edge, sources, targets, order, known, marks):
-    """Mark an edge unless it is a self-loop, or comes after all edges of a path between its ends."""
+    """Mark an edge unless the filter leaves it out."""
     one, other = np.int64(sources[edge]), np.int64(targets[edge])
-    is_wanted = one != other
-    if is_wanted and max(one, other) < known.n_vertices:
-        level = level_of(key_of(order, edge), known.keys)
-        if level >= 0:
-            first = level * known.n_vertices
-            is_wanted = known.labels[first + one] != known.labels[first + other]
-    marks[edge] = is_wanted
+    marks[edge] = is_wanted(one, other, key_of(order, edge), known)
+
+
+@compiled
+def sift(columns, order, known, has_self_loop, end, kept):
+    """Copy the edges that the filter does not leave out; return their number, -1 if an end is no vertex.
+
+    Vertices are those below ``end``, and those with a self-loop are marked.  Weights are copied as their
+    bits, and positions are those in the columns.
+    """
+    sources, targets = columns
+    end, count = np.uint64(end), np.int64(0)
+    last = len(sources) - 1
+    for edge in range(len(sources)):
+        if known.n_vertices:
+            later = min(edge + AHEAD, last)
+            first = max(level_of(key_of(order, later), known.keys), np.int64(0)) * known.n_vertices
+            prefetch(known.labels, first + np.int64(sources[later]))
+            prefetch(known.labels, first + np.int64(targets[later]))
+        source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+        if source >= end or target >= end:
+            return np.int64(-1)
+        one, other = np.int64(source), np.int64(target)
+        if one == other:
+            has_self_loop[one] = 1
+        kept.sources[count], kept.targets[count] = one, other
+        kept.weights[count], kept.positions[count] = order.bits[edge], edge
+        count += np.int64(is_wanted(one, other, key_of(order, edge), known))
+    return count
 
 
 @partial(each, ascending=True)
@@ -126,8 +162,12 @@ def unite_up_to(edge, parent, sources, targets, order, key):
 
 def keys_only(weights, maximum):
     """The order of entries by their keys, whatever their positions."""
-    bits = weights.view(np.int64 if weights.itemsize == 8 else np.int32)
-    return order_of(weights[:0], maximum)._replace(bits=bits, packed=0)
+    return order_of(weights[:0], maximum)._replace(bits=bits_of(weights), packed=0)
+
+
+def bits_of(weights):
+    """Weights as integers of the same bits."""
+    return weights.view(np.int64 if weights.itemsize == 8 else np.int32)
 
 
 def new_filter(goal, forest):
@@ -144,10 +184,11 @@ def new_filter(goal, forest):
         unite_up_to(count, parent, forest.sources, forest.targets, order, key)
         compress(n, parent)
         labels[level * n : (level + 1) * n] = parent
-    return _filter(keys.tolist(), labels, n)
+    return filter_of(keys.tolist(), labels, n)
 
 
-def _filter(keys, labels, n_vertices):
+def filter_of(keys, labels, n_vertices):
+    """The filter with some levels, or none."""
     return Filter(tuple(keys + [LARGEST] * (len(LEVELS) - len(keys))), labels, n_vertices)
 
 
@@ -160,17 +201,37 @@ def solve(goal, sources, targets, weights):
 
 
 def concatenated(pieces, kind):
-    """The edges of pieces that follow each other, with ends of type ``kind``."""
-    xp = arrays.namespace(pieces[0].sources)
-    edges = pieces[0] if len(pieces) == 1 else Edges(*(xp.concatenate(column) for column in zip(*pieces)))
-    ends = (ends.astype(kind, copy=False) for ends in edges[:2])
-    return Edges(*ends, *edges[2:])
+    """The edges of pieces that follow each other, with ends of type ``kind``; the list becomes empty.
+
+    The pieces of a column may then be freed before the next column is made.
+    """
+    columns = [list(column) for column in zip(*pieces)]
+    pieces.clear()
+    edges = Edges._make(map(_joined, columns))
+    sources, targets = (ends.astype(kind, copy=False) for ends in edges[:2])
+    return edges._replace(sources=sources, targets=targets)
+
+
+def _joined(column):
+    """The arrays of a list as one; the list becomes empty, and all cores copy."""
+    where, kinds, starts = arrays.device_of(*column), {one.dtype for one in column}, [0]
+    if len(column) == 1:
+        return column.pop()
+    if where != "cpu" or len(kinds) > 1:
+        whole = arrays.namespace(column[0]).concatenate(column)
+    else:
+        starts += np.cumsum([len(one) for one in column]).tolist()
+        whole = np.empty(starts[-1], column[0].dtype)
+        parts = [whole[start:stop] for start, stop in pairwise(starts)]
+        ThreadPool(len(column)).starmap(np.copyto, list(zip(parts, column)))
+    column.clear()
+    return whole
 
 
 def bytes_per_edge(n_vertices, weights):
-    """Bytes of an edge on a device while edges are reduced: collected, joined to a list, and listed."""
+    """Bytes of an edge on a device while edges are reduced: collected, a column twice, and listed."""
     end = np.dtype(index_type(n_vertices)).itemsize
-    return 2 * (2 * end + weights.itemsize + 8) + 2 * end + 16
+    return (2 * end + weights.itemsize + 8) + 8 + 2 * end + 16
 
 
 def bytes_needed(n_vertices, weights, capacity):
@@ -225,17 +286,20 @@ class Reducer:
         """Add edges at the positions from ``first`` on; the arrays may be overwritten later."""
         where = self.device
         with arrays.guard(where):
-            if self.filter is None:
-                self.filter = self._new_filter(sources.dtype)
             marks = new_marks(len(sources), where)
             order = keys_only(weights, self.goal.maximum)
-            mark_wanted(len(sources), sources, targets, order, self.filter, marks)
+            mark_wanted(len(sources), sources, targets, order, self.known(sources.dtype), marks)
             wanted = marked(marks)
-            if self.n_collected + len(wanted) > self.capacity and self.n_collected:
+            if self.is_full(len(wanted)):
                 self.reduce()
-            self._collect(Edges(sources[wanted], targets[wanted], weights[wanted], wanted + first))
+            self.collect(Edges(sources[wanted], targets[wanted], weights[wanted], wanted + first))
 
-    def _collect(self, edges):
+    def is_full(self, count):
+        """Whether what has been collected is to be reduced before so many edges are."""
+        return self.n_collected > 0 and self.n_collected + count > self.capacity
+
+    def collect(self, edges):
+        """Collect edges without asking the filter."""
         if len(edges.sources) or not self.collected:
             self.collected.append(edges)
             self.n_collected += len(edges.sources)
@@ -247,18 +311,21 @@ class Reducer:
                 self.reduce()
             arrays.synchronize(self.device)
 
-    def _new_filter(self, kind):
-        if self.forest is not None and len(self.forest.sources):
-            return new_filter(self.goal, self.forest)
-        return _filter([], arrays.empty(0, kind, self.device), 0)
+    def known(self, kind):
+        """The filter, which is made if there is none; ``kind`` is the type of ends."""
+        if self.filter is None:
+            if self.forest is not None and len(self.forest.sources):
+                self.filter = new_filter(self.goal, self.forest)
+            else:
+                self.filter = filter_of([], arrays.empty(0, kind, self.device), 0)
+        return self.filter
 
     def reduce(self):
         """Reduce the edges collected to their forest with the one so far."""
         pieces = ([] if self.forest is None else [self.forest]) + self.collected
+        self.collected, self.forest, self.filter = [], None, None
         edges = concatenated(pieces, index_type(self.goal.n_vertices))
-        del pieces
-        self.collected, self.n_collected, self.forest = [edges], len(edges.sources), None
-        self.filter = None
+        self.collected, self.n_collected = [edges], len(edges.sources)
         chosen, self.labels = solve(self.goal, *edges[:3])
         self.forest = edges.taken(chosen)
         self.collected, self.n_collected = [], 0

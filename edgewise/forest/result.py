@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.threshold_limits import is_reached
@@ -16,7 +18,7 @@ from edgewise.forest.order import order_of, words_of
 from edgewise.forest.positions import positions_of, rows_of
 from edgewise.forest.trees import kept_entries
 from edgewise.index_type import as_labels
-from edgewise.method import Option, is_number
+from edgewise.method import Option, is_number, worker_names
 from edgewise.primitives import count
 from edgewise.result import Result, cached_array, check_column, counted
 
@@ -188,8 +190,27 @@ class SpanningForest(Result):
         >>> [forest.components(least).count for least in (0.95, 0.85, 0.5)]
         [3, 2, 1]
         """
-        with arrays.guard(self.graph.device):
-            return self._components(self._counts(threshold), threshold)
+        device, n = self.graph.device, self.graph.n_vertices
+        with arrays.guard(device):
+            counts = self._counts(threshold)
+            if device == "cpu" and n + self.n_edges < tuning.CPU.components_alone:
+                return self._components(counts, threshold)
+            from edgewise.components.thresholds import Levels, labels_at
+
+            levels = Levels(counts.view(np.uint8), self.sources, self.targets)
+            arrays.synchronize(device)
+            start = perf_counter()
+            (labels,) = labels_at(n, 1, levels)
+            arrays.synchronize(device)
+        return Components(
+            self.graph,
+            "rem",
+            perf_counter() - start,
+            labels,
+            devices=worker_names(device),
+            threshold=threshold,
+            maximum=self.maximum,
+        )
 
     def first(self, count: int) -> Components:
         """Return the connected components by the first edges of the forest, in their order.

@@ -12,7 +12,7 @@ takes the same way with all edges, where they are too many for its memory.
 
 On a GPU the next segments are copied on a stream of their own while one is filtered, and as many as there are
 buffers while edges are reduced.  Copies run beside kernels, at the full rate of the link, from page-locked
-memory only; a segment in other memory is first copied into a page-locked buffer by several threads.  Edges
+memory only; a segment in other memory is first copied into a page-locked buffer by all threads.  Edges
 that are on the device already are read where they are.
 """
 
@@ -22,9 +22,8 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from edgewise.components.segments import MAX_STAGING_THREADS, SegmentBuffer
+from edgewise.components.segments import SegmentBuffer
 from edgewise.device import arrays, streams, threads
-from edgewise.device.usable_cores import usable_cores
 from edgewise.errors import OutOfMemoryError
 from edgewise.forest.reduction import (
     USABLE,
@@ -242,29 +241,28 @@ def _copies(columns, first, queue, where):
     for _ in range(BUFFERS):
         free.append(SegmentBuffer(where, queue.chunk, [column.dtype for column in columns]))
     arrays.synchronize(where)  # the memory may have been in use in another stream
-    with ThreadPoolExecutor(min(MAX_STAGING_THREADS, usable_cores())) as pool:
-        while True:
-            while free and (run := queue.take()) is not None:
-                part, buffer = slice(first + run[0], first + run[1]), free.popleft()
-                segment = _copy([column[part] for column in columns], buffer, pool, stream)
-                copied.append((part.start, segment, buffer, stream.record()))
-            if not copied:
-                break
-            start, segment, buffer, ready = copied.popleft()
-            streams.current(where).wait(ready)
-            yield start, segment
-            buffer.joined = streams.current(where).record()
-            free.append(buffer)
+    while True:
+        while free and (run := queue.take()) is not None:
+            part, buffer = slice(first + run[0], first + run[1]), free.popleft()
+            segment = _copy([column[part] for column in columns], buffer, stream)
+            copied.append((part.start, segment, buffer, stream.record()))
+        if not copied:
+            break
+        start, segment, buffer, ready = copied.popleft()
+        streams.current(where).wait(ready)
+        yield start, segment
+        buffer.joined = streams.current(where).record()
+        free.append(buffer)
     stream.synchronize()
 
 
-def _copy(columns, buffer, pool, stream):
+def _copy(columns, buffer, stream):
     """Start to copy columns of the host into a buffer, when its last segment is no longer needed."""
     if all(map(streams.is_pinned, columns)):
         stream.wait(buffer.joined)
     else:
         buffer.joined.synchronize()
-        columns = buffer.stage(columns, pool)
+        columns = buffer.stage(columns)
     copies = [room[: len(column)] for room, column in zip(buffer.columns, columns)]
     for copy, column in zip(copies, columns):
         streams.copy(copy, column, stream)

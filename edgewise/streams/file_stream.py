@@ -257,7 +257,8 @@ class FileStream:
     def _read(self, pairs, attempt, n_threads):
         threads.use(n_threads)  # the number is local to each thread
         saved_at = monotonic()
-        ahead = 0 if pairs.ids.joins_beside else AHEAD_IN_PIECE  # no batch waits that is joined
+        leaves_nothing = pairs.ids.joins_beside and self.problem.weight is None
+        ahead = 0 if leaves_nothing else AHEAD_IN_PIECE  # no batch waits of which nothing is left
         found = self.shards.chosen(pairs, n_threads, attempt=attempt, after=self.position, ahead=ahead)
         try:
             while not self.stopping:
@@ -335,16 +336,30 @@ class FileStream:
         if forest is None:
             return
         ends = forest[:2] if ids is None else [ids[column] for column in forest[:2]]
-        numbers = sparse.numbers.add(*(column.astype(sparse.dtype) for column in ends))
-        sources, targets = (np.array(column) for column in numbers)
-        forest = forest._replace(sources=sources, targets=targets)
-        self.reducer.continue_from(forest, sparse.numbers.count)
+        self.reducer.continue_from(_numbered(sparse, forest, ends), sparse.numbers.count)
+
+    def collect(self, ids, edges, alone):
+        """Collect what is left of a batch that was joined when it was decoded, when ids were numbers."""
+        if not edges:
+            return
+        if isinstance(ids, SparseIds):
+            edges = _numbered(ids, edges, edges[:2])
+            self.reducer.grow_to(ids.numbers.count)
+        self.reducer.collect(edges, self.edges, alone)
+
+
+def _numbered(sparse, edges, ends):
+    """Edges with the numbers of their ends, which are ids."""
+    numbers = sparse.numbers.add(*(column.astype(sparse.dtype) for column in ends))
+    sources, targets = (np.array(column) for column in numbers)
+    return edges._replace(sources=sources, targets=targets)
 
 
 class Joined(NamedTuple):
-    """Stands for a batch whose pairs were joined when it was decoded."""
+    """A batch whose pairs were joined when it was decoded, with the edges that are left to be collected."""
 
     num_rows: int
+    edges: Any
 
 
 class StreamedPairs(PairBatches):
@@ -379,20 +394,23 @@ class StreamedPairs(PairBatches):
     def choose(self, batch):
         """Yield what is to be taken in of a record batch; pairs are joined here where that can be."""
         for chosen in super().choose(batch):
-            if self._join_beside(chosen.batch):
-                chosen = chosen._replace(batch=Joined(chosen.batch.num_rows), keep=None)
+            if (edges := self._join_beside(chosen.batch)) is not None:
+                chosen = chosen._replace(batch=Joined(chosen.batch.num_rows, edges), keep=None)
             yield chosen
 
     def _join_beside(self, batch):
-        """Join pairs beside other threads; return whether that could be done."""
+        """Join pairs beside other threads; return the edges that are left, or ``None`` if that fails."""
         if not self.ids.joins_beside:
-            return False
+            return None
         with self.joining:  # others may have been found to be no vertex numbers meanwhile
             columns = (batch.column(name) for name in self.id_columns)
-            return self.ids.joins_beside and self.ids.join_beside(*columns)
+            weights = self.stream.problem.values_of(batch, self)
+            return self.ids.join_beside(*columns, weights) if self.ids.joins_beside else None
 
     def _take(self, batch):
-        if not isinstance(batch, Joined):
+        if isinstance(batch, Joined):
+            self.stream.collect(self.ids, batch.edges, self.alone)
+        else:
             with self.alone():
                 self._join(batch)
                 if self.ids.joins_beside:

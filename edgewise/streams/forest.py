@@ -17,7 +17,16 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError, argument
 from edgewise.forest import METHODS, choose, refuse_scores
-from edgewise.forest.reduction import Edges, Goal, Reducer, capacity_for
+from edgewise.forest.reduction import (
+    Edges,
+    Goal,
+    Reducer,
+    bits_of,
+    capacity_for,
+    filter_of,
+    keys_only,
+    sift,
+)
 from edgewise.forest.result import SpanningForest
 from edgewise.index_type import index_type
 from edgewise.ingest.default_columns import choose_columns, default_weight
@@ -159,8 +168,47 @@ class ForestReducer:
         """Nothing is reserved; arrays have the length of what has been read."""
 
     def prepare_beside(self, count):
-        """Edges are taken in by one thread, in order; return False."""
-        return False
+        """Know all vertices for :meth:`join_beside`; return whether that can be used."""
+        if self.device == "cpu":
+            self.grow_to(count)
+        return self.device == "cpu"
+
+    def join_beside(self, columns, has_self_loop, weights):
+        """The edges of a batch that may be in the forest, for :meth:`collect`, while other threads do so too.
+
+        They are found by the filter of an earlier forest.  Positions are those in the batch.  Returns None if
+        the batch has to be joined in its turn, where errors are told.
+        """
+        reducer = self.reducer
+        known = None if reducer is None else reducer.filter
+        if reducer is not None and reducer.weight_type not in (None, weights.dtype):
+            return None
+        if weights.dtype.kind == "f" and np.isnan(weights).any():
+            return None
+        m, kind, end = len(weights), index_type(self.count), min(self.count, len(has_self_loop))
+        known = known or filter_of([], np.empty(0, kind), 0)
+        kept = Edges(np.empty(m, kind), np.empty(m, kind), np.empty_like(weights), np.empty(m, np.int64))
+        order, bits = keys_only(weights, self.maximum), kept._replace(weights=bits_of(kept.weights))
+        count = sift(columns, order, known, has_self_loop, end, bits)
+        if count < 0:
+            return None
+        found = kept.taken(slice(count))
+        return found if 2 * count > m else Edges(*(column.copy() for column in found))
+
+    def collect(self, edges, first, alone):
+        """Collect edges of :meth:`join_beside`, in order; their batch begins at the position ``first``.
+
+        They are reduced in the context ``alone()``, in which no other thread joins.
+        """
+        reducer = self._prepared(edges.weights)
+        if reducer.is_full(len(edges.sources)):
+            with alone():
+                reducer.reduce()
+                reducer.known(edges.sources.dtype)
+        reducer.collect(edges._replace(positions=edges.positions + first))
+
+    def complete(self):
+        """Batches are joined when they are given."""
 
     def close(self):
         """There are no threads to stop."""
@@ -258,18 +306,21 @@ class KeepForest:
 
     def weights_of(self, batch, pairs):
         """The checked weights of a batch of ``pairs``."""
+        stream, values = pairs.stream, self.values_of(batch, pairs)
+        values = stream.reducer.check(values, lambda row: f"the edge in row {pairs.row_in_file(row):,}")
+        return Weights(values, stream.edges)
+
+    def values_of(self, batch, pairs):
+        """The weights of a batch of ``pairs``, in one type for all batches."""
         import pyarrow as pa
 
         column = batch.column(self.weight)
         try:
-            values = column.cast(pa.from_numpy_dtype(pairs.weight_type)).to_numpy(zero_copy_only=False)
+            return column.cast(pa.from_numpy_dtype(pairs.weight_type)).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             problem = f"column {self.weight!r} holds {column.type}, with a number that "
             remedy = f"{np.dtype(pairs.weight_type)} cannot hold; convert all weights to float64"
             raise GraphError(f"{problem}{remedy}") from None
-        stream = pairs.stream
-        values = stream.reducer.check(values, lambda row: f"the edge in row {pairs.row_in_file(row):,}")
-        return Weights(values, stream.edges)
 
     def check(self, state, n_edges):
         """Raise ValueError unless this can be the state of a stream of so many edges; labels are checked."""

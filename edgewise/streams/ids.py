@@ -6,7 +6,8 @@ columns, where ``row_of(position)`` is the row in the file, and ``weights`` are
 their ids (``None`` if these are the vertex numbers); ``marks(count)`` are those of the vertices that may be
 without an edge to another; ``state()`` returns arrays by name for a checkpoint, and
 ``restore(state)`` continues from them.  If ``joins_beside``, several threads may call
-``join_beside(left, right)`` at once, which returns whether it could join the pairs.
+``join_beside(left, right, weights)`` at once, which returns what is left to be collected of the pairs, in
+their turn, or ``None`` if it could not join them.
 
 Where ids are vertex numbers, there is a parent for every number up to the largest id.  An id occurs if it has
 another vertex as its label, if it is the label of another vertex, or if it has a self-loop; self-loops are
@@ -87,9 +88,9 @@ class DenseIds:
         if self.joins_beside:
             self.has_self_loop = _resize(self.has_self_loop, max(room, len(self.has_self_loop)))
 
-    def join_beside(self, left, right):
-        columns = [integers(column, self.dtype) for column in (left, right)]
-        return self.reducer.join_beside(columns, self.has_self_loop)
+    def join_beside(self, left, right, weights=None):
+        columns = tuple(integers(column, self.dtype) for column in (left, right))
+        return self.reducer.join_beside(columns, self.has_self_loop, weights)
 
     def join(self, left, right, row_of, weights=None):
         columns = [integers(column, self.dtype) for column in (left, right)]

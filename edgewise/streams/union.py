@@ -143,7 +143,7 @@ class Parents:
             unite_numbers(len(columns[0]), self.array, *columns)
 
     def join_beside(self, columns, has_self_loop):
-        """As of :class:`UnionReducer`."""
+        """Join edges as :class:`UnionReducer` does; return whether all have endpoints that are vertices."""
         end = min(self.count, len(has_self_loop))
         if self.device == "cpu":
             return bool(join_alone(self.array[:end], has_self_loop, *columns))
@@ -226,14 +226,15 @@ class UnionReducer:
             parents.grow_to(count)
         return True
 
-    def join_beside(self, columns, has_self_loop):
+    def join_beside(self, columns, has_self_loop, weights=None):
         """Join the endpoints of edges while other threads do so too, and mark vertices with a self-loop.
 
-        Returns False, and may have joined some edges, if one has an endpoint that is no vertex yet.
+        Returns (), since nothing is left to be collected; or None, and may have joined some edges, if one has
+        an endpoint that is no vertex yet.
         """
         turn = len(self.parents_of) % len(self.parents)  # of two threads the same is no harm
         parents = self.parents_of.setdefault(get_ident(), self.parents[turn])
-        return parents.join_beside(columns, has_self_loop)
+        return () if parents.join_beside(columns, has_self_loop) else None
 
     def _check(self, which):
         """Raise the error of a batch that has failed, among those for which ``which`` holds."""
@@ -254,6 +255,9 @@ class UnionReducer:
             parents.grow_to(count)
         labels = [parents.labels(last) for parents in self.parents]
         return arrays.move(merge_labels(self.team, labels, self.merge), "cpu")
+
+    def collect(self, edges, first, alone):
+        """Nothing: the edges are joined."""
 
     def forest(self):
         """Nothing: the labels stand for all edges."""
@@ -299,6 +303,8 @@ class Union:
 
     def weights_of(self, batch, pairs):
         """Weights of a batch; there are none."""
+
+    values_of = weights_of
 
     def check(self, state, n_edges):
         """Raise ValueError unless this can be the state of a stream of so many edges; labels are checked."""

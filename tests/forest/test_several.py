@@ -139,6 +139,34 @@ def test_most_edges_are_filtered():
     assert (arrays.move(reducer.forest.positions, "cpu") - 2**33).tolist() == oracle(graph)[0]
 
 
+def test_what_is_sifted():
+    """The edges that are left are those that are marked, with their weights and positions."""
+    draw, n, m = np.random.default_rng(5), 40, 400
+    goal = reduction.Goal(n, True, METHODS["kruskal"].run)
+    for kind in ("int32", "float64"):
+        ends, weights = draw.integers(0, n, (2, m)), draw.integers(-9, 9, m).astype(kind)
+        sources, targets = ends.astype(np.uint32)
+        chosen, _ = reduction.solve(goal, sources, targets, weights)
+        forest = reduction.Edges(sources[chosen], targets[chosen], weights[chosen], chosen)
+        order, loops = reduction.keys_only(weights, True), np.zeros(n, np.uint8)
+        for known in (reduction.filter_of([], sources[:0], 0), reduction.new_filter(goal, forest)):
+            marks = np.zeros(m, np.bool_)
+            reduction.mark_wanted(m, sources, targets, order, known, marks)
+            kept = reduction.Edges(
+                *(np.zeros(m, column.dtype) for column in (sources, targets, weights, ends))
+            )
+            bits = kept._replace(weights=reduction.bits_of(kept.weights))
+            count = reduction.sift(tuple(ends), order, known, loops, n, bits)
+            positions = np.flatnonzero(marks)
+            assert kept.taken(slice(count)).positions.tolist() == positions.tolist()
+            for column, found in zip((sources, targets, weights), kept):
+                assert found[:count].tolist() == column[positions].tolist()
+            assert set(np.flatnonzero(loops)) == set(sources[sources == targets].tolist())
+        assert 0 < count < m
+        ends[1, 7] = n
+        assert reduction.sift(tuple(ends), order, known, loops, n, bits) == -1
+
+
 def test_edges_too_many_for_the_device(monkeypatch):
     graph = weighted(ZOO["grid"])
 
@@ -181,7 +209,7 @@ def test_kernels_compile():
         order = reduction.keys_only(np.zeros(2, kind), True)
         edges = vertices, vertices, order
         for loop, arguments in (
-            (reduction.mark_wanted, (*edges, reduction._filter([1, 2], vertices, 2), marks)),
+            (reduction.mark_wanted, (*edges, reduction.filter_of([1, 2], vertices, 2), marks)),
             (reduction.unite_up_to, (vertices, *edges, 5)),
             (shared_filter.mark_light, (*edges, 5, marks)),
             (

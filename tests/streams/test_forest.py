@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError, OutOfMemoryError
+from edgewise.files import row_groups
 from edgewise.streams import file_stream, forest
 from edgewise.streams.file_stream import FileStream
 from edgewise.streams.forest import KeepForest
@@ -180,6 +181,29 @@ def test_files(kind, tmp_path):
             same(found, read(folder, maximum))
     options = {"where": "km >= 3", "source": "target", "target": "source"}
     same(ew.stream_forest(folder, weight="km", **options), read(folder, **options))
+
+
+def test_batches_are_sifted_where_they_are_decoded(tmp_path, monkeypatch):
+    """Beside each other, in row groups of any size; and in their turn, once an id is no vertex number."""
+    folder = stored(tmp_path / "shards", *KINDS["dense"], group=7)
+    beside, seen = forest.ForestReducer.join_beside, []
+
+    def watched(*given):
+        seen.append(beside(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(forest.ForestReducer, "join_beside", watched)
+    for maximum in (False, True):
+        same(ew.stream_forest(folder, maximum=maximum), read(folder, maximum))
+    assert seen and None not in seen
+    assert sum(len(edges.sources) for edges in seen) < sum(len(one["km"]) for one in KINDS["dense"]) * 2
+    monkeypatch.setattr(row_groups.PairFiles, "survey", lambda *_: (180, 0, 25))  # there are larger ids
+    same(ew.stream_forest(folder), read(folder))
+    assert None in seen
+    columns = dict(KINDS["dense"][0], km=np.full(60, np.nan))
+    folder = stored(tmp_path / "nan", *KINDS["dense"], columns, group=7)
+    with pytest.raises(FileError, match=r"3\.parquet: the edge in row 1 weighs NaN"):
+        ew.stream_forest(folder)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "strings", "far apart", "late", "self-loops"])

@@ -15,19 +15,27 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.front import CallOptions, front, named
 from edgewise.graph import Graph
-from edgewise.method import Driver, Option, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.needs import Needs, size_of
+from edgewise.method import Driver, Option, check_device, check_graph, check_method, worker_names
+from edgewise.needs import Needs, gpu_in, size_of
 from edgewise.paths.bfs.level_synchronous import bytes_of_search, level_synchronous
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of, bytes_with_incoming, takes_one_core, unreached
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, up_to
+from edgewise.placement import ON_HOST, place_rows, with_rows_on
 
 __all__ = ["METHODS", "bfs", "has_path"]
 
 #: A cutoff beyond all distances.
 NO_CUTOFF = int(unreached(np.int32)) - 1
+
+
+def _bytes_on_gpu(size):
+    """Bytes of the method for GPUs."""
+    from edgewise.paths.bfs.cooperative import bytes_on_gpu
+
+    return bytes_on_gpu(size)
 
 
 METHODS = {
@@ -66,6 +74,7 @@ METHODS = {
         "after Merrill 2012 and Beamer 2012",
         options={"dense_from": Option()},
         devices=("cuda",),
+        memory=_bytes_on_gpu,
     ),
     "contraction-hierarchy": PathMethod(
         Driver("edgewise.paths.sssp.contraction_hierarchy:levels_by_hierarchy"),
@@ -144,7 +153,7 @@ def bfs(
     check_method(method, METHODS, options)
     cutoff = check_cutoff(cutoff, whole=True)
     furthest = NO_CUTOFF if cutoff is None else min(int(cutoff), NO_CUTOFF)
-    graph = on_device(graph, device)
+    graph = _on_device(graph, device, method)
     device = graph.device
     check_device(method, device, METHODS)
     sources = sources_in(graph, source)
@@ -163,14 +172,30 @@ def bfs(
     if targets is not None:
         distances, _ = up_to(targets, distances)
     facts = sources, False, rows, distances, cutoff, targets is not None
-    return Distances(graph, name, seconds, *facts, devices=worker_names(device))
+    return Distances(
+        graph, name + ON_HOST * (graph._of_host is not None), seconds, *facts, devices=worker_names(device)
+    )
 
 
-def needs(graph, *, source=None, method="auto", **options) -> Needs:
-    """How a call would search a graph on the host, for :meth:`Graph.estimate`."""
+def _on_device(graph, device, method):
+    """The graph on the device that is asked for; rows that do not fit a GPU remain on the host."""
+    if device is None:
+        return graph
+    device = arrays.resolve(device)
+    if method not in ("auto", "cooperative"):
+        return graph.to(device)
+    return with_rows_on(graph, size_of(graph), _bytes_on_gpu, device)
+
+
+def needs(graph, *, source=None, method="auto", device=None, **options) -> Needs:
+    """How a call would search a graph of the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
     check_method(method, METHODS, {})
-    size = size_of(graph)
+    size, gpu = size_of(graph), gpu_in(device)
+    if gpu is not None:
+        placement = place_rows(graph, size, _bytes_on_gpu(size), gpu)
+        name = "cooperative" + ON_HOST * placement.left_on_host
+        return Needs(("rows",), name, _bytes_on_gpu, size, placement)
     if method == "auto":
         is_small = takes_one_core(size.vertices, size.entries)
         far = "top-down" if graph.directed and "searches" not in graph.prepared else "direction-optimising"
@@ -257,7 +282,7 @@ def has_path(graph: Graph, source: Any, target: Any, *, device: str | None = Non
     for name, vertices in zip(("source", "target"), ends):
         if len(vertices) > 1:
             raise OptionError(f"{name} has {len(vertices)} ids; has_path is about one, bfs finds several")
-    graph = on_device(graph, device)
+    graph = _on_device(graph, device, "auto")
     if graph.device == "cpu":
         found = _near(graph, *ends)
         if found is not None:

@@ -487,18 +487,35 @@ def run(worker, search, limits):
         rounds += 1
 
 
+def dense_sizes(n_vertices, dense_from):
+    """Sizes of a frontier from which rounds are dense: first ones, and later ones."""
+    first = max(1, min(dense_from, n_vertices))
+    return first, max(first, min(n_vertices // LATER_PART, LATER_TIMES * first))
+
+
+def room_of_queues(n_entries, dense_later):
+    """Words of the queues of a search."""
+    return (
+        QUEUES * 2 * (dense_later + max(n_entries // PIECE, -(-room_for_pieces(n_entries) // (2 * QUEUES))))
+    )
+
+
+def bytes_on_gpu(size):
+    """Bytes that a search takes on its GPU beside the rows."""
+    words = room_of_queues(size.entries, dense_sizes(size.vertices, QUEUED_VERTICES)[1])
+    return 4 * size.vertices + size.width * words + 8 * SETS.end
+
+
 def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
-    dense_from = max(1, min(dense_from, n))
-    dense_later = max(dense_from, min(n // LATER_PART, LATER_TIMES * dense_from))
-    half = dense_later + max(m // PIECE, -(-room_for_pieces(m) // (2 * QUEUES)))
+    dense_from, dense_later = dense_sizes(n, dense_from)
     nothing = arrays.empty(0, np.int64, device)
     no_rows = CSR(nothing, rows.neighbours[:0], rows.weights)
     incoming = adjacency.incoming if adjacency.has_incoming else no_rows
     distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(SETS.end, np.int64, device)
-    queue = arrays.empty(QUEUES * 2 * half, rows.neighbours.dtype, device)
+    queue = arrays.empty(room_of_queues(m, dense_later), rows.neighbours.dtype, device)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
