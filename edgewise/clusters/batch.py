@@ -33,6 +33,7 @@ from edgewise.device import device, each
 from edgewise.errors import GraphError, argument
 from edgewise.forest.constraints import Decisions, constrained
 from edgewise.graph import Graph
+from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
 from edgewise.primitives.sorting import begins_of, order_of
 from edgewise.result import counted
@@ -186,6 +187,12 @@ def touch_flipped(pair, pairs, bounds, records):
 
 
 @each
+def find_missing(item, rows, scores, found):
+    """Mark a pair to be removed that is not there."""
+    found[item] = rows[item] < 0 or scores[rows[item]] != scores[rows[item]]
+
+
+@each
 def find_members(record, records, found):
     """Mark a record of a tree that is touched."""
     found[record] = records.is_touched[records.trees[record]]
@@ -308,19 +315,23 @@ def _pair_changes(state, request, name):
     """The pairs that change."""
     removed, _ = _best(request.removed, None)
     rows, scores = state.pair_runs.find(removed), state["scores"]
-    missing = (rows < 0) | np.isnan(gather(scores, rows)) if len(scores) else np.ones(len(rows), bool)
+    missing = np.empty(len(rows), bool)
+    find_missing(len(rows), rows, scores, missing)
     if missing.any():
         one, other = (name(end[0]) for end in ends_of(removed[missing.argmax() :][:1]))
         count = f" ({missing.sum():,} such pairs)" if missing.sum() > 1 else ""
         raise GraphError(f"the pair of {one} and {other} is not in the store{count}; do not remove it")
     keys, new_scores = _best(request.added, request.scores)
     known = state.pair_runs.find(keys)
-    is_known, comes_again = known >= 0, np.zeros(len(scores), bool)
-    comes_again[known[is_known]] = True
-    gone, again = gather(rows, marked(~gather(comes_again, rows))), marked(is_known)
-    changed = np.concatenate([gone, gather(known, again)])
+    again = marked(known >= 0)
+    if not len(again):
+        return PairChanges(rows, filled(len(rows), REMOVED, np.float64), keys, new_scores)
+    known, new = gather(known, again), marked(known < 0)
+    comes_again = np.zeros(len(scores), bool)
+    scatter(comes_again, known, np.ones(len(known), bool))
+    gone = gather(rows, marked(~gather(comes_again, rows)))
+    changed = np.concatenate([gone, known])
     values = np.concatenate([np.full(len(gone), REMOVED), gather(new_scores, again)])
-    new = marked(~is_known)
     return PairChanges(changed, values, gather(keys, new), gather(new_scores, new))
 
 
@@ -331,7 +342,9 @@ def _best(keys, scores):
     order = order_of(keys)
     keys = gather(keys, order)
     begins = begins_of(keys)[:-1]
-    scores = np.ones(len(keys)) if scores is None else gather(scores, order)
+    scores = filled(len(keys), 1.0, np.float64) if scores is None else gather(scores, order)
+    if len(begins) == len(keys):
+        return keys, scores
     return gather(keys, begins), np.maximum.reduceat(scores, begins)
 
 

@@ -60,7 +60,17 @@ class Overlaps(NamedTuple):
 
     def chosen(self, positions):
         """Some of the overlaps."""
-        return Overlaps._make(gather(column, positions) for column in self)
+        chosen = Overlaps._make(np.empty(len(positions), column.dtype) for column in self)
+        choose(len(positions), positions, self, chosen)
+        return chosen
+
+
+@each
+def choose(item, positions, overlaps, chosen):
+    """Copy one of the overlaps."""
+    position = positions[item]
+    chosen.olds[item], chosen.labels[item] = overlaps.olds[position], overlaps.labels[position]
+    chosen.counts[item], chosen.firsts[item] = overlaps.counts[position], overlaps.firsts[position]
 
 
 class Sizes(NamedTuple):
@@ -174,14 +184,26 @@ def find_best(item, best, found):
     found[item] = best.counts[item] == best.most[key] and best.ties[item] == best.least[key]
 
 
-def first_of_each(keys, n_keys, counts, ties):
-    """Positions of the item with the highest count of each key; of several, the least of ``ties`` decides."""
+def is_best(keys, n_keys, counts, ties):
+    """Whether an item has the highest count of its key, and of several that do the least of ``ties``."""
     most, least = filled(n_keys, 0, np.int64), filled(n_keys, np.iinfo(np.int64).max, np.int64)
     best, found = Best(keys, counts, ties, most, least), np.empty(len(keys), bool)
     raise_most(len(keys), best)
     lower_tie(len(keys), best)
     find_best(len(keys), best, found)
-    return marked(found)
+    return found
+
+
+@each
+def find_nameless(record, labels, name_of, found):
+    """Mark the first record of a cluster to which no name passes."""
+    found[record] = labels[record] == record and name_of[record] < 0
+
+
+@each
+def write_name(record, labels, name_of, names):
+    """Write the name of the cluster of a record."""
+    names[record] = name_of[labels[record]] if labels[record] >= 0 else NONE
 
 
 @each
@@ -220,44 +242,49 @@ def named(before, labels, n_names, is_new=None):
     """
     n, olds = len(labels), first_records(before, n_names)
     overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
-    passing = overlaps.chosen(first_of_each(overlaps.olds, n, overlaps.counts, overlaps.firsts))
-    stays = np.zeros(len(passing.olds), bool)
-    stays[first_of_each(passing.labels, n, passing.counts, gather(before, passing.olds))] = True
+    passing = overlaps.chosen(marked(is_best(overlaps.olds, n, overlaps.counts, overlaps.firsts)))
+    stays = is_best(passing.labels, n, passing.counts, gather(before, passing.olds))
     staying, merging = passing.chosen(marked(stays)), passing.chosen(marked(~stays))
     name_of = filled(n, NONE, np.int64)
     scatter(name_of, staying.labels, gather(before, staying.olds))
-    is_new_name = (labels == np.arange(n)) & (name_of < 0)
+    is_new_name, names = np.empty(n, bool), np.empty(n, np.int64)
+    find_nameless(n, labels, name_of, is_new_name)
     nameless = marked(is_new_name)
     scatter(name_of, nameless, np.arange(n_names, n_names + len(nameless)))
-    names = np.where(labels >= 0, gather(name_of, labels), NONE)
+    write_name(n, labels, name_of, names)
     sizes = Sizes(before, name_of, sizes_of(olds), sizes_of(labels))
     return names, n_names + len(nameless), _log(sizes, overlaps, staying, merging, is_new_name)
 
 
+@each
+def write_change(item, first, change, olds, labels, sizes, log):
+    """Write a row of the log: a cluster of before and one of after, unless there are none."""
+    row = first + item
+    log.change[row] = change
+    log.before[row] = log.cluster[row] = NONE
+    log.size_before[row] = log.size[row] = 0
+    if len(olds) > 0:
+        log.before[row], log.size_before[row] = sizes.before[olds[item]], sizes.size_before[olds[item]]
+    if len(labels) > 0:
+        log.cluster[row], log.size[row] = sizes.name_of[labels[item]], sizes.size_of[labels[item]]
+
+
 def _log(sizes, overlaps, staying, merging, is_born):
     """The log, from overlaps by which names stay and merge; ``is_born`` marks labels with new names."""
-    rows: list[tuple] = []
-
-    def add(change, olds, labels):
-        """Add rows: clusters of before, ``None`` if there are none, and of after likewise."""
-        count = len(labels if olds is None else olds)
-        none = np.full(count, NONE), np.zeros(count, np.int64)
-        was = none if olds is None else (gather(sizes.before, olds), gather(sizes.size_before, olds))
-        now = none if labels is None else (gather(sizes.name_of, labels), gather(sizes.size_of, labels))
-        rows.append((np.full(count, change, np.int8), was[0], now[0], was[1], now[1]))
-
     parts = overlaps.chosen(marked(gather(is_born, overlaps.labels)))
     names = gather(sizes.before, parts.olds)
-    parts = parts.chosen(first_of_each(parts.labels, len(is_born), parts.counts, names))
-    is_born[parts.labels] = False
-    add(BORN, None, marked(is_born))
+    parts = parts.chosen(marked(is_best(parts.labels, len(is_born), parts.counts, names)))
+    scatter(is_born, parts.labels, np.zeros(len(parts.labels), bool))
     grown = staying.chosen(marked(gather(sizes.size_of, staying.labels) > staying.counts))
-    add(GREW, grown.olds, grown.labels)
     shrunk = staying.chosen(marked(gather(sizes.size_before, staying.olds) > staying.counts))
-    add(SHRANK, shrunk.olds, shrunk.labels)
-    add(MERGED, merging.olds, merging.labels)
-    add(SPLIT, parts.olds, parts.labels)
     is_retired = sizes.size_before > 0
-    is_retired[overlaps.olds] = False
-    add(RETIRED, marked(is_retired), None)
-    return Log(*map(np.concatenate, zip(*rows)))
+    scatter(is_retired, overlaps.olds, np.zeros(len(overlaps.olds), bool))
+    changes = {GREW: grown, SHRANK: shrunk, MERGED: merging, SPLIT: parts}
+    none = np.empty(0, np.int64)
+    clusters = {BORN: (none, marked(is_born))} | {change: one[:2] for change, one in changes.items()}
+    clusters[RETIRED] = marked(is_retired), none
+    counts = [max(map(len, both)) for both in clusters.values()]
+    log = Log(np.empty(sum(counts), np.int8), *(np.empty(sum(counts), np.int64) for _ in range(4)))
+    for (change, both), end, count in zip(clusters.items(), np.cumsum(counts).tolist(), counts):
+        write_change(count, end - count, change, *both, sizes, log)
+    return log

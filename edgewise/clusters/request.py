@@ -19,8 +19,9 @@ from edgewise.graph import Graph
 from edgewise.index_type import MAX_UINT32
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.columns import host_column, id_column
+from edgewise.ingest.string_rows import take
 from edgewise.method import is_number
-from edgewise.primitives.counting_sort import gather
+from edgewise.primitives.counting_sort import gather, marked, scatter
 
 #: What is asked of pairs, in this order.
 OF_PAIRS = ("remove", "withdraw", "add", "must", "cannot")
@@ -214,14 +215,14 @@ class LookUp:
             return _none()
         plain = self.ids.plain(column, argument(name))
         numbers = self._numbers(plain)
-        missing = np.flatnonzero(numbers < 0)
+        missing = marked(numbers < 0)
         if len(missing):
-            new = plain.take(arrow_array(missing))
+            new = take(plain, missing)
             ranks = np.arange(len(new))
             if name == "records":  # those of pairs are distinct
                 coded = new.dictionary_encode()
                 ranks, new = numpy_array(coded.indices), coded.dictionary
-            numbers[missing] = self.first + self.n_entered + ranks
+            scatter(numbers, missing, ranks + (self.first + self.n_entered))
             self.waiting.append(new)
         return numbers
 

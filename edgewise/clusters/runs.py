@@ -20,6 +20,7 @@ from edgewise.device import device, each
 from edgewise.device.prefetch import prefetch
 from edgewise.device.threads import few_steps
 from edgewise.ingest.string_words import hash_bytes, same_bytes
+from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather
 from edgewise.primitives.sorting import order_of
 
@@ -154,7 +155,7 @@ class Runs:
 
     def find(self, wanted):
         """Rows of keys, (k,) uint64, as an int64 array; :data:`ABSENT` for others."""
-        found = np.full(len(wanted), ABSENT, np.int64)
+        found = filled(len(wanted), ABSENT, np.int64)
         for run in self.runs:
             with few_steps(len(wanted) * len(run.keys).bit_length()):
                 look_up(len(wanted), wanted, run, found)
@@ -164,7 +165,7 @@ class Runs:
         """Rows of strings, of which ``known`` are those that are in the runs; both are of one type."""
         wanted = hashes_of(strings)
         rows = np.empty(len(wanted), np.int64)
-        found = np.full(len(wanted), ABSENT, np.int64)
+        found = filled(len(wanted), ABSENT, np.int64)
         for run in self.runs:
             with few_steps(len(strings.text) + len(wanted) * len(run.keys).bit_length()):
                 look_up_hash(len(wanted), wanted, run, rows)
@@ -195,4 +196,4 @@ def merged(one, other):
     """Two runs as one; a stable sort takes two ascending parts as they are."""
     keys = np.concatenate([one.keys, other.keys])
     order = np.argsort(keys, kind="stable")
-    return Run(keys[order], np.concatenate([one.rows, other.rows])[order])
+    return Run(gather(keys, order), gather(np.concatenate([one.rows, other.rows]), order))

@@ -17,6 +17,8 @@ import numpy as np
 
 from edgewise.clusters.ids import SPARE, Ids, ids_of_kind
 from edgewise.clusters.runs import ABSENT, Run, Runs
+from edgewise.device import each
+from edgewise.device.threads import few_steps
 from edgewise.ingest.growing import Growing
 from edgewise.primitives.counting_sort import gather, marked, scatter
 
@@ -27,15 +29,32 @@ LOW_HALF = np.uint64(0xFFFFFFFF)
 NO_CLUSTER = -1
 
 
+@each
+def _write_key(item, sources, targets, keys):
+    one, other = np.uint64(sources[item]), np.uint64(targets[item])
+    keys[item] = min(one, other) << HALF | max(one, other)
+
+
+@each
+def _write_ends(item, keys, ones, others):
+    ones[item] = keys[item] >> HALF
+    others[item] = keys[item] & LOW_HALF
+
+
 def keys_of(sources, targets):
     """Keys of pairs, whose first record has the smaller number: (m,) uint64 array."""
-    low, high = np.minimum(sources, targets), np.maximum(sources, targets)
-    return low.astype(np.uint64) << HALF | high.astype(np.uint64)
+    keys = np.empty(len(sources), np.uint64)
+    with few_steps(len(keys)):
+        _write_key(len(keys), sources, targets, keys)
+    return keys
 
 
 def ends_of(keys):
     """The two records of pairs by their keys: two (m,) uint32 arrays."""
-    return (keys >> HALF).astype(np.uint32), (keys & LOW_HALF).astype(np.uint32)
+    ends = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint32)
+    with few_steps(len(keys)):
+        _write_ends(len(keys), keys, *ends)
+    return ends
 
 
 class Facts(NamedTuple):

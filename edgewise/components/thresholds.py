@@ -2,10 +2,14 @@
 
 The clusters at a threshold are the components of the edges of at least this weight.  A lower threshold only
 adds edges, so its clusters are unions of those of the next higher one.  Each edge is therefore given the
-highest threshold that it reaches, and the thresholds are taken from the highest to the lowest: the trees of
-one are copied, the edges that reach no higher one are joined by Rem's algorithm
-(:mod:`~edgewise.components.rem`), and the trees are compressed, which makes them the labels of the next.
-Each edge is joined once, however many thresholds there are; no spanning forest is needed.
+highest threshold that it reaches, its level, and the levels are taken from the highest to the lowest: the
+edges of one are joined by Rem's algorithm (:mod:`~edgewise.components.rem`), the trees are compressed and
+copied, which makes them the labels of that threshold, and the next level goes on with the same trees.  Each
+edge is joined once, however many thresholds there are; no spanning forest is needed, and no order of the
+edges of one level.
+
+On the CPU the edges are moved next to the others of their level first, so that a level is a list like any
+other; a GPU reads the levels of all edges for each of them.
 
 The roots are the smallest vertices of their trees, so a set of vertices that is a cluster at two thresholds
 has the same label at both, and the labels are those of a run for one threshold alone.
@@ -17,17 +21,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise import tuning
-from edgewise.components.rem import AHEAD, union
-from edgewise.components.threshold_limits import checked, limits_of
+from edgewise.components.rem import union, unite_all
+from edgewise.components.threshold_limits import MAX_THRESHOLDS, checked, limits_of
 from edgewise.components.threshold_result import ThresholdComponents
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each
-from edgewise.device.prefetch import prefetch
+from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
 from edgewise.method import check_weights, on_device, worker_names
 from edgewise.needs import size_of
+from edgewise.primitives.counting_sort import bounds_of, n_blocks_of, starts_by_key
+
+#: Levels, of which the lowest has the edges that reach no threshold; the counters of a block are far apart.
+N_LEVELS = MAX_THRESHOLDS + 1
 
 
 class Levels(NamedTuple):
@@ -59,45 +66,68 @@ def count_reached(edge, weights, thresholds, reached):
 
 @partial(each, ascending=True)
 def unite_level(edge, level, parent, levels):
-    """Join the ends of one edge if it reaches exactly so many thresholds."""
+    """Join the ends of one edge if it reaches exactly so many thresholds: on a GPU."""
     if levels.reached[edge] == level:
         union(parent, levels.sources[edge], levels.targets[edge])
 
 
-@partial(each, ascending=True)
-def unite_level_scattered(edge, level, parent, levels):
-    """The same on the CPU where the parents do not fit its caches: those of a later edge are fetched."""
-    soon = min(edge + AHEAD, len(levels.sources) - 1)
-    if levels.reached[soon] == level:
-        prefetch(parent, levels.sources[soon])
-        prefetch(parent, levels.targets[soon])
-    if levels.reached[edge] == level:
-        union(parent, levels.sources[edge], levels.targets[edge])
+@partial(each, least_chunk=1)
+def count_levels(block, bounds, levels, counts):
+    """Count the edges of a block by level."""
+    for edge in range(bounds[block], bounds[block + 1]):
+        counts[block * N_LEVELS + levels.reached[edge]] += 1
 
 
-@each
-def copy_parent(vertex, parent, copied):
-    """Start the trees of a threshold from those of the next higher one."""
-    copied[vertex] = parent[vertex]
+@partial(each, least_chunk=1)
+def move_to_levels(block, bounds, levels, starts, sources, targets):
+    """Move the edges of a block to the starts of their levels, which move on."""
+    for edge in range(bounds[block], bounds[block + 1]):
+        counter = block * N_LEVELS + levels.reached[edge]
+        place = starts[counter]
+        sources[place], targets[place] = levels.sources[edge], levels.targets[edge]
+        starts[counter] = place + 1
+
+
+@each.prefetch(lambda vertex, parent, labels: (parent[vertex], parent[parent[vertex]]), ascending=True)
+def compress_into(vertex, seen, parent, labels):
+    """Point a vertex at its root, and note that, as :func:`~edgewise.components.trees.compress` does."""
+    above, grandparent = seen
+    while above != grandparent:
+        parent[vertex] = grandparent
+        above = grandparent
+        grandparent = parent[above]
+    labels[vertex] = above
+
+
+def by_level(levels):
+    """Sources and targets of the edges by level, on the host, and (levels + 1,) where each one begins."""
+    m = len(levels.sources)
+    blocks = n_blocks_of(m)
+    bounds, counts = bounds_of(m, blocks), np.zeros(blocks * N_LEVELS, np.int64)
+    count_levels(blocks, bounds, levels, counts)
+    starts, begins = starts_by_key(counts, blocks)
+    ends = np.empty_like(levels.sources), np.empty_like(levels.targets)
+    move_to_levels(blocks, bounds, levels, starts, *ends)
+    return *ends, begins
 
 
 def labels_at(n_vertices, count, levels):
     """Smallest vertex of each vertex's component at ``count`` thresholds: (count, n_vertices) index array."""
     device, m = arrays.device_of(levels.sources), len(levels.sources)
     labels = arrays.empty(count * n_vertices, levels.sources.dtype, device).reshape(count, n_vertices)
-    unite = (
-        unite_level_scattered
-        if device == "cpu" and n_vertices >= tuning.CPU.components_cached
-        else unite_level
-    )
+    parent = labels[0]  # of all levels in turn
+    make_singletons(n_vertices, parent)
+    if device == "cpu":
+        sources, targets, begins = by_level(levels)
     for level in range(count, 0, -1):
-        parent = labels[level - 1]
-        if level == count:
-            make_singletons(n_vertices, parent)
+        if device == "cpu":
+            part = slice(begins[level], begins[level + 1])
+            unite_all(parent, sources[part], targets[part])
         else:
-            copy_parent(n_vertices, labels[level], parent)
-        unite(m, level, parent, levels)
-        compress(n_vertices, parent)
+            unite_level(m, level, parent, levels)
+        if level > 1:
+            compress_into(n_vertices, parent, labels[level - 1])
+    compress(n_vertices, parent)
     return labels
 
 
@@ -114,8 +144,9 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
         start = perf_counter()
         levels = Levels(arrays.empty(len(sources), np.uint8, graph.device), sources, targets)
         limits = arrays.move(limits_of(thresholds, weights.dtype), graph.device)
-        count_reached(len(sources), weights, limits, levels.reached)
-        labels = labels_at(graph.n_vertices, len(thresholds), levels)
+        with few_steps(len(thresholds) * graph.n_vertices + len(sources)):
+            count_reached(len(sources), weights, limits, levels.reached)
+            labels = labels_at(graph.n_vertices, len(thresholds), levels)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     found = thresholds, labels, weights
@@ -132,14 +163,15 @@ def _weighted_edges(graph):
     return *ends, weights
 
 
-def bytes_needed(count, size) -> int:
-    """Bytes of the labels of so many thresholds, and a byte for each edge."""
-    return count * size.vertices * size.width + size.edges
+def bytes_needed(count, size, device="cpu") -> int:
+    """Bytes of the labels of so many thresholds, of the level of each edge, and of its copy on the host."""
+    copied = 2 * size.width if device == "cpu" else 0
+    return count * size.vertices * size.width + size.edges * (1 + copied)
 
 
 def _check_memory(graph, count):
-    """Raise OutOfMemoryError unless the labels of all thresholds, and a byte for each edge, fit."""
-    needed, free = bytes_needed(count, size_of(graph)), arrays.free_memory(graph.device)
+    """Raise OutOfMemoryError unless what is allocated fits."""
+    needed, free = bytes_needed(count, size_of(graph), graph.device), arrays.free_memory(graph.device)
     if needed > free:
         problem = f"{graph.device} has too little memory for the labels of {count} thresholds"
         sizes = f"{needed:,} bytes needed, {free:,} free"

@@ -1,4 +1,4 @@
-"""Writing tables: Parquet on several cores, Arrow IPC (Feather), CSV and JSON Lines, block by block.
+"""Writing tables: Parquet and CSV on several cores, Arrow IPC (Feather) and JSON Lines, block by block.
 
 Clusters are tables with one row per vertex.  A graph has, in the metadata of the schema (text has none), what
 its edges do not say, so that isolated vertices and directions are read again.
@@ -32,7 +32,7 @@ from edgewise.ingest.arrow import arrow_array
 NAMES = ("source", "target", "weight")
 #: Rows in each batch that is written.
 BLOCK = 1 << 20
-#: Rows of a row group of Parquet; each core encodes one at a time.
+#: Rows of a row group of Parquet, and of a block of text; each core encodes one at a time.
 ROW_GROUP = 1 << 18
 #: Row groups that are encoded at the same time, since each is in memory twice.
 ENCODERS = 16
@@ -208,9 +208,10 @@ def write_csv(thing, stream, delimiter=",") -> None:
         check_names(stream, thing.ids, in_table=True)
     first, tables = _first(thing)
     stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
+    write, workers = partial(formatted, delimiter=delimiter), min(threads.count(), ENCODERS)
     try:
-        for table in tables:
-            stream.write(formatted(table, delimiter))
+        for text in in_order(write, _row_groups(tables), workers, "edgewise-format"):
+            stream.write(text)
     except pa.ArrowInvalid as error:
         raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error
 

@@ -53,6 +53,8 @@ def formatted(table, delimiter: str):
     import pyarrow.csv as csv
 
     table = pa.table([as_text(column) for column in table.columns], table.column_names)
+    batches = [batch for batch in table.to_batches() if batch.num_rows]  # empty ones repeat text
+    table = pa.Table.from_batches(batches, table.schema)
 
     def in_style(quoting):
         sink = pa.BufferOutputStream()

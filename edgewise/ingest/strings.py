@@ -72,7 +72,7 @@ def _lookup_of(count):
 
 
 def _empty_slots(count):
-    make = np.full if count <= MILLIONS else filled  # whose loop is not compiled for a small table
+    make = np.full if count < MILLIONS else filled  # whose loop is not compiled for a small table
     return make(count, EMPTY, np.uint64)
 
 

@@ -147,7 +147,7 @@ def _scatter(item, places, values, target):
 
 
 def scatter(target, places, values):
-    """``target[places] = values`` on the host, with all threads where that pays; places are distinct."""
+    """``target[places] = values`` on the host, by all threads where that pays; equal places get one value."""
     if n_blocks_of(len(places)) == 1:
         target[places] = values
     else:

@@ -79,6 +79,18 @@ def test_any_graph(data):
     check(graph, sorted(data.draw(st.sets(numbers, min_size=1))))
 
 
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_all_thresholds_that_there_can_be(monkeypatch, blocks):
+    """Every level, those without an edge included, for edges in several blocks."""
+    monkeypatch.setattr(page, "n_blocks_of", lambda count: blocks)
+    draw, n, m = np.random.default_rng(3), 400, 900
+    weights = draw.integers(-1, 300, m).astype(float)
+    weights[::50] = np.inf
+    graph = ew.Graph.from_edges(*draw.integers(0, n, (2, m)), weights=weights, n_vertices=n)
+    check(graph, list(range(255)))
+    check(graph, [7])
+
+
 @pytest.mark.parametrize("threshold", [2**53 + 1, 2.0**53, 0.5, -0.5, 10**400, -(10**400), 2**63 - 1])
 def test_large_integers_are_compared_exactly(threshold):
     weights = [2**53, 2**53 + 1, 2**53 + 2, 2**63 - 1, -(2**63), 0, 1]

@@ -1,4 +1,4 @@
-"""Parquet files whose row groups were encoded at the same time."""
+"""Files of Parquet and text whose row groups were encoded at the same time."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +8,7 @@ import pytest
 import edgewise as ew
 from edgewise.device import threads
 from edgewise.files import write_tables as tables
+from edgewise.files.write_text import formatted
 
 
 def table_of(n):
@@ -72,3 +73,22 @@ def test_an_error_in_one_row_group_leaves_nothing(tmp_path, monkeypatch):
             pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches()), tmp_path / "t.parquet"
         )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_text_is_the_same_for_blocks_of_any_size(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(threads, "count", lambda: count)
+    monkeypatch.setattr(tables, "ROW_GROUP", 100)
+    monkeypatch.setattr(tables, "BLOCK", 300)  # whole row groups, so that nothing is left of a block
+    rows = [f"{number},n{number}" for number in range(1234)]
+    table = pa.table({"number": np.arange(1234), "text": [row.split(",")[1] for row in rows]})
+    for given in (table, pa.concat_tables([table[:0], table[:500], table[500:500], table[500:]])):
+        ew.write(given, tmp_path / "table.csv")
+        assert (tmp_path / "table.csv").read_text().splitlines() == ["number,text", *rows]
+
+
+def test_no_text_of_a_block_without_rows():
+    table = pa.table({"text": ["a", "b"]})
+    blocks = pa.concat_tables([table[:0], table, table[2:], table[1:]])
+    assert bytes(formatted(blocks, ",")) == b"a\nb\nb\n"
+    assert bytes(formatted(table[:0], ",")) == b""
