@@ -46,6 +46,7 @@ def test_a_second_process_compiles_nothing(tmp_path, ids, count):
             "clusters remove store gone.csv",
         ),
         ("why pairs.csv ann rob --threshold 0.3",),
+        ("partition pairs.csv 2 --scale 100 -o parts.csv",),
     ),
     ids=lambda runs: runs[0].split()[0],
 )
