@@ -36,8 +36,10 @@ SHRINK = 0.95
 FRUITLESS = 8
 #: Passes over a level, at most.
 PASSES = 6
-#: The tries of the settings for each try here: for a bisection, and hierarchies inside of the parts.
-FEWER = 2
+#: Bisections of a graph, of which the best one is taken, and hierarchies inside of the parts.
+SIDES, CYCLES = 2, 2
+#: One partition is made for so many tries of the settings, and the best one is taken.
+TRIES = 4
 
 
 class Small(NamedTuple):
@@ -338,11 +340,10 @@ def grow(graph, weight, ranks):
 def bisect(graph, parts, how, salts):
     """Divide a graph into the parts of a span, by recursive bisection; return the part of each vertex.
 
-    ``how`` are limits and targets of all parts, the patience, and the tries for each bisection, of which the
-    best one is taken.
+    ``how`` are limits and targets of all parts, and the patience.
     """
     first, end = parts
-    limits, targets, patience, tries = how
+    limits, targets, patience = how
     if end - first == 1 or not graph.sizes:
         return [first] * len(graph.sizes)
     middle, total = first + (end - first) // 2, sum(graph.sizes)
@@ -354,7 +355,7 @@ def bisect(graph, parts, how, salts):
         wanted = share * total, (1 - share) * total
         most = [min(one, max(int(part * slack), -int(-part // 1))) for one, part in zip(most, wanted)]
     found = []
-    for _ in range(tries):
+    for _ in range(SIDES):
         ranks = drawn(len(graph.sizes), next(salts))
         found.append(Search(graph, grow(graph, share * total, ranks), most, ranks).run(patience))
     side, parts = min(found)[2], [0] * len(graph.sizes)
@@ -386,18 +387,18 @@ def refine(hierarchy, part, limits, patience, salts):
 
 def fiduccia_mattheyses(level, limits, targets, how, start=None):
     """Partition a small level; see :func:`~edgewise.partitions.multilevel.multilevel`."""
-    graph, k = small_of(level), len(limits)
+    graph, k, found = small_of(level), len(limits), []
     salts = (salt_of(how.seed, step) for step in count())
-    limits, targets, tries = limits.tolist(), targets.tolist(), max(1, how.tries // FEWER)
-    patience = FRUITLESS * how.patience
-    if start is None:
-        hierarchy, _ = coarsen(graph, k, salts)
-        part = bisect(hierarchy[-1][0], (0, k), (limits, targets, patience, tries), salts)
-    else:
-        hierarchy, part = [(graph, None)], arrays.move(start[0], "cpu").tolist()
-    best = refine(hierarchy, part, limits, patience, salts)
-    for _ in range(tries):
-        hierarchy, coarse = coarsen(graph, k, salts, best[2])
-        best = min(best, refine(hierarchy, coarse, limits, patience, salts))
-    part = arrays.move(np.array(best[2], level.neighbours.dtype), arrays.device_of(level.offsets))
-    return part, best[1], best[0]
+    limits, targets, patience = limits.tolist(), targets.tolist(), FRUITLESS * how.patience
+    for _ in range(max(1, how.tries // TRIES)):
+        if start is None:
+            hierarchy, _ = coarsen(graph, k, salts)
+            part = bisect(hierarchy[-1][0], (0, k), (limits, targets, patience), salts)
+        else:
+            hierarchy, part = [(graph, None)], arrays.move(start[0], "cpu").tolist()
+        found.append(refine(hierarchy, part, limits, patience, salts))
+        for _ in range(CYCLES):
+            hierarchy, part = coarsen(graph, k, salts, found[-1][2])
+            found.append(min(found[-1], refine(hierarchy, part, limits, patience, salts)))
+    excess, cut, part = min(found)
+    return arrays.move(np.array(part, level.neighbours.dtype), arrays.device_of(level.offsets)), cut, excess
