@@ -85,7 +85,9 @@ def cluster(graph, most, groups, ranks):
     are joined with each other where their heaviest edges lead to one cluster, and isolated vertices are, too.
     """
     rows, sizes = graph
-    numbers, weights, left = [-1] * len(sizes), [], {}
+    numbers = [-1] * len(sizes)
+    weights: list[int] = []
+    left: dict = {}
     for vertex in sorted(range(len(sizes)), key=ranks.__getitem__):
         if numbers[vertex] >= 0:
             continue
@@ -279,7 +281,8 @@ class Search:
             heappush(heaps[part[vertex]], (key, ranks[vertex], vertex))
 
         best = before = self.excess, self.cut
-        moves, n_best, is_locked = [], 0, [False] * len(part)
+        moves: list[tuple] = []
+        n_best, is_locked = 0, [False] * len(part)
         while len(moves) - n_best < patience and (heap := self.first(near, heaps, inner)):
             key, _, vertex = heappop(heap)
             if is_locked[vertex] or keys[vertex] != key or (target := self.target(vertex)) < 0:
@@ -317,7 +320,8 @@ class Search:
 def grow(graph, weight, ranks):
     """Grow a side of about such a weight from random vertices, by the vertex that lowers the cut most."""
     rows, sizes = graph
-    side, heap, gains = [1] * len(sizes), [], [sum(row.values()) for row in rows]
+    side, gains = [1] * len(sizes), [sum(row.values()) for row in rows]
+    heap: list[tuple] = []
     waiting = sorted(range(len(sizes)), key=ranks.__getitem__, reverse=True)
     while weight > 0 and (heap or waiting):
         if heap:
