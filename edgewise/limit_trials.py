@@ -233,6 +233,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "ingest_few": Trial(powers(8, 16), lists(lambda size: (size / 4, size)), lambda graph: graph.offsets),
         "ingest_first": OF_A_PROCESS,
         "ingest_strings": OF_A_PROCESS,
+        "partitions_small": "the parts depend on it",
         "paths_alone": Trial(powers(12, 20), rows(_entries), partial(shortest_paths, source=0)),
         "paths_nearby": OF_A_SEARCH,
         "paths_narrow": OF_A_SEARCH,

@@ -103,6 +103,9 @@ class CPULimits:
     ingest_few: int = limit(1 << 12, "edges", "NumPy | kernel", "2 cores, 8383ece", "2026-11-25")
     ingest_first: int = limit(1 << 18, "edges", "NumPy | compiler", "2 cores, 8383ece", "2026-11-25")
     ingest_strings: int = limit(1 << 19, "strings", "Arrow | kernel", "not noted, 59d812b5", "2026-11-23")
+    partitions_small: int = limit(
+        20_000, "n + m + 64 parts", "fiduccia-mattheyses | jet", "2 cores, 7ef938c7", "2026-11-29"
+    )
     paths_alone: int = limit(1 << 16, "n + m", "sequential | parallel", "2 cores, 70261b3", "2026-11-25")
     paths_nearby: int = limit(128, "m / entries read", "parallel | alone", "2 cores, db508eb", "2026-11-27")
     paths_narrow: int = limit(128, "waiting vertices", "alone | parallel", "2 cores, db508eb", "2026-11-27")

@@ -421,6 +421,8 @@ def _many_weights(kind):
 
 def _divide(device):
     """Divide small graphs of several levels, and measure the parts; and an improvement of each partition."""
+    from functools import partial
+
     import numpy as np
 
     from edgewise import tuning
@@ -433,8 +435,9 @@ def _divide(device):
     heavy = with_weights(plain, 1, 9, seed=1)
     n = plain.n_vertices
     for graph in (plain, heavy, Graph(n, rows=(heavy.offsets, heavy.neighbours, heavy.csr_weights))):
-        found = partition(graph.to(device), 3, preset="fast", vertex_weights=np.arange(n) % 3 + 1)
+        divided = partial(partition, graph.to(device), 3, preset="fast", method="jet")
+        found = divided(vertex_weights=np.arange(n) % 3 + 1)
         found.verify().report()
-        partition(graph.to(device), 3, preset="fast", initial=found.parts, contiguous=True)
+        divided(initial=found.parts, contiguous=True)
     for graph in (_roads(), _skewed()):
         partition(graph.to(device), 8)

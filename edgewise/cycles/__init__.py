@@ -189,11 +189,17 @@ def needs(graph, *, length, method="auto", **options) -> Needs:
 
 
 def _few_steps(graph, length):
-    """Context with a bound of the paths shorter than a cycle; the interpreter follows few."""
+    """Context with an estimate of the paths that are followed: few are in the interpreter.
+
+    Paths turn to vertices of smaller degree, so an edge begins as many as the smaller degree of its two ends
+    allows.
+    """
     if graph.device != "cpu" or graph.n_edges > FEW_STEPS or cpu_compiler_is_loaded():
         return nullcontext()
     with np.errstate(over="ignore"):
-        return few_steps((np.diff(graph.offsets).astype(float) ** (length - 1)).sum())
+        degrees = np.diff(graph.offsets).astype(float)
+        smaller = np.minimum(np.repeat(degrees, np.diff(graph.offsets)), degrees[graph.neighbours])
+        return few_steps((smaller ** (length - 3)).sum() / 2)
 
 
 def check_length(length: Any, method: str = "auto") -> None:

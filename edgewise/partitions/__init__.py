@@ -1,8 +1,10 @@
 """Graph partitioning: parts of nearly equal weight with few edges between them.
 
 The method is multilevel (:mod:`~edgewise.partitions.multilevel`), with refinement by Jet
-(:mod:`~edgewise.partitions.refine`).  All weights are integers and all ties are decided by numbers that are
-drawn from the seed, so there is one result for a seed, on every device and for any number of threads.
+(:mod:`~edgewise.partitions.refine`).  Small graphs have a method of their own
+(:mod:`~edgewise.partitions.fiduccia_mattheyses`), for which nothing is compiled.  All weights are integers
+and all ties are decided by numbers that are drawn from the seed, so there is one result for a seed, on every
+device and for any number of threads.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays
+from edgewise.device.threads import FEW_STEPS, few_steps
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, one_of, warn
 from edgewise.graph import Graph
 from edgewise.method import (
@@ -51,6 +55,8 @@ __all__ = [
     "partition",
 ]
 
+#: A part is as much work for the method of small graphs as so many vertices or edges.
+PART_STEPS = 64
 #: Largest number of parts.
 MAX_PARTS = 2**21 - 1
 
@@ -89,6 +95,12 @@ METHODS = {
         "label propagation up and down a hierarchy, recursive bisection",
         "Gilbert et al. 2024",
         memory=_bytes_at_worst,
+    ),
+    "fiduccia-mattheyses": PartitionMethod(
+        Driver("edgewise.partitions.fiduccia_mattheyses:fiduccia_mattheyses"),
+        "single vertices up and down a hierarchy, in the interpreter; for small graphs",
+        "Fiduccia and Mattheyses 1982",
+        memory=lambda size: 1000 * size.vertices + 400 * size.entries,  # dictionaries
     ),
     "transactional": PartitionMethod(
         Driver("edgewise.partitions.transactional:transactional"),
@@ -199,7 +211,7 @@ def partition(
     graph = on_device(graph, device)
     sizes, targets = vertex_weights_of(graph, vertex_weights), targets_of(target_weights, k)
     start = None if initial is None else checked_parts(graph, initial, k)
-    name = _method(method, preset)
+    name = _method(graph, k, method, preset)
     taken = METHODS[name]
     record = taken.record() if taken.record else None
     if contiguous:
@@ -207,7 +219,7 @@ def partition(
 
         check_connected(graph)
     counted, unit = positive(sizes)
-    with arrays.guard(graph.device):
+    with arrays.guard(graph.device), few_steps(FEW_STEPS if name == "fiduccia-mattheyses" else np.inf):
         level, total, is_exact = level_of(graph, counted, scale, connects=contiguous)
         arrays.synchronize(graph.device)
         begin = perf_counter()
@@ -237,13 +249,15 @@ def needs(graph, *, parts=2, method="auto", preset="default", **options) -> Need
     """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
     check_method(method, METHODS, {})
-    name = _method(method, preset)
+    name = _method(graph, parts, method, preset)
     return Needs(("rows",), name, METHODS[name].memory, size_of(graph))
 
 
-def _method(given, preset):
+def _method(graph, k, given, preset):
     """The name of the method of a call."""
-    taken = METHOD_OF.get(preset, given if given != "auto" else "jet")
+    is_small = graph.n_vertices + graph.n_edges + PART_STEPS * k < tuning.CPU.partitions_small
+    own = "fiduccia-mattheyses" if is_small else "jet"
+    taken = METHOD_OF.get(preset, given if given != "auto" else own)
     if given not in ("auto", taken):
         problem = f"{argument('preset', preset)} has the method {taken}"
         raise OptionError(f"{problem}; leave out {argument('method', given)}")

@@ -183,7 +183,8 @@ def evaluate_partition(
     )
     n_workers = max(1, min(regions.workers(), len(parts) // max(k, 1)))
     seen, shares = np.full(k * n_workers, -1, np.int64), threads.new_shares(n_workers)
-    measure_rows.with_workers(n_workers, rows, parts, seen, sums, shares)
+    with threads.few_steps(len(parts) + len(rows[1]) // 2):
+        measure_rows.with_workers(n_workers, rows, parts, seen, sums, shares)
     loads = np.bincount(parts, weights=weights, minlength=k).astype(np.int64)
     cut = (sums.cuts.sum() / 2).item() if rows[2].dtype.kind == "f" else int(sums.cuts.sum()) // 2
     total, most = int(loads.sum()), int(loads.max(initial=0))
@@ -208,7 +209,8 @@ def _connectivity(rows, parts, k):
     here, there = parts[sources], parts[rows[1]]
     is_cut = here != there
     pairs = np.unique(here[is_cut] * k + there[is_cut])
-    inside = Graph(len(parts), edges=(sources[~is_cut], rows[1][~is_cut], None))
+    is_inside = ~is_cut & (sources < rows[1])
+    inside = Graph(len(parts), edges=(sources[is_inside], rows[1][is_inside], None))
     labels = connected_components(inside).labels
     roots = labels == np.arange(len(parts))
     return np.bincount(pairs // max(k, 1), minlength=k), np.bincount(parts[roots], minlength=k)

@@ -46,11 +46,15 @@ def test_a_second_process_compiles_nothing(tmp_path, ids, count):
             "clusters remove store gone.csv",
         ),
         ("why pairs.csv ann rob --threshold 0.3",),
+        ("partition grid.csv 8 -o parts.csv",),
+        ("cycles grid.csv --length 5",),
     ),
     ids=lambda runs: runs[0].split()[0],
 )
 def test_little_work_compiles_nothing(tmp_path, runs):
     (tmp_path / "pairs.csv").write_text("left_id,right_id,score\nann,anne,0.97\nbob,rob,0.95\nann,bob,0.4\n")
+    across = "".join(f"{u},{u + 1}\n" for u in range(1024) if u % 32 != 31)
+    (tmp_path / "grid.csv").write_text(across + "".join(f"{u},{u + 32}\n" for u in range(992)))
     (tmp_path / "gone.csv").write_text("left_id,right_id\nbob,rob\n")
     settings = {**os.environ, "EDGEWISE_CACHE_DIR": str(tmp_path / "cache"), "EDGEWISE_QUIET": "0"}
     for words in runs:

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from edgewise import tuning
 from edgewise.device.target import INTERPRETED
 from edgewise.partitions import PRESETS
 
@@ -10,3 +13,9 @@ def few_tries(monkeypatch):
     if INTERPRETED:
         for name, how in PRESETS.items():
             monkeypatch.setitem(PRESETS, name, how._replace(tries=2))
+
+
+@pytest.fixture(autouse=True)
+def no_small_graphs(monkeypatch):
+    """The graphs of these tests are small, and most tests are about the method of large ones."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, partitions_small=0))
