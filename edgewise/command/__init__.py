@@ -22,7 +22,7 @@ import sys
 import traceback
 import warnings
 from ast import literal_eval
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
@@ -59,6 +59,8 @@ HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
 #: says otherwise.
 ON_CPU = (None, "clusters", "partition-eval", "generate", "bench", "convert", "info", "plan")
+#: Subcommands that may follow ``plan``.
+PLANNED = {"components", "strong", "cores", "paths", "cycles", "forest", "partition"}
 #: Examples at the end of the help of the command itself.
 EXAMPLES = (
     "edgewise generate pairs 100000 -o pairs.parquet",
@@ -138,7 +140,11 @@ def _compile_ahead(arguments, *kernel):
 
 def run(arguments, begin=lambda: None) -> int:
     """Run the command line, and ``begin()`` before the subcommand; return the exit status."""
-    arguments = list(arguments)
+    arguments, planning = list(arguments), nullcontext()
+    if arguments[:1] == ["plan"] and set(arguments[1:2]) & PLANNED:
+        from edgewise.command import expected
+
+        arguments, planning = arguments[1:], expected.planning()
     if arguments in ([], ["generate"], ["bench"], ["clusters"]):  # a group without its subcommand
         arguments.append("--help")
     try:
@@ -147,7 +153,8 @@ def run(arguments, begin=lambda: None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", EdgewiseWarning)
             warnings.showwarning = partial(_warn, warnings.showwarning)
-            status = command.main(arguments, prog_name="edgewise", standalone_mode=False)
+            with planning:
+                status = command.main(arguments, prog_name="edgewise", standalone_mode=False)
         sys.stdout.flush()
         return _fail(*keyboard.ending()) if status == INTERRUPTED else int(status or 0)
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status

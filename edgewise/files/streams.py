@@ -139,6 +139,27 @@ class Source:
             self.reach *= 16
             del self._start
 
+    def number_of_lines(self) -> int:
+        """About how many lines there are, by the first ones, the size, and how well these are compressed."""
+        lines = self.lines()
+        size = sum(map(len, lines)) + len(lines)
+        return len(lines) if self.whole else max(len(lines), int(self._text_bytes() * len(lines) / size))
+
+    def _text_bytes(self):
+        """About the bytes after decompression, by the beginning."""
+        if self.compression is None:
+            return self.size
+        import pyarrow as pa
+
+        with open(self.path, "rb") as file, reading(self.path):
+            if self.compression == "xz":
+                from lzma import LZMADecompressor
+
+                text = LZMADecompressor().decompress(file.read(BLOCK >> 4))
+            else:
+                text = read_fully(pa.input_stream(pa.PythonFile(file), compression=self.compression), BLOCK)
+            return self.size * len(text) / max(1, file.tell())
+
     def seekable(self):
         """Return a stream that can seek: the file itself, or its decompressed content in memory."""
         if self.compression is None:
