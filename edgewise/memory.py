@@ -47,7 +47,7 @@ _given: ContextVar[int | None] = ContextVar("memory", default=None)
 given = _given.get
 
 
-class Limit(NamedTuple):
+class MemoryLimit(NamedTuple):
     """What this process may hold.
 
     Attributes
@@ -84,7 +84,7 @@ class Limit(NamedTuple):
         return max(0, self.bytes - self.held)
 
 
-def limit() -> Limit:
+def limit() -> MemoryLimit:
     """The limit in force: the one that leaves least."""
     return min(_limits(), key=lambda one: one.free)
 
@@ -126,12 +126,12 @@ def check(needed: int, what: str, remedy: str = "") -> None:
         raise OutOfMemoryError(refusal(needed, most, what, remedy))
 
 
-def refusal(needed: int, most: Limit, what: str, remedy: str) -> str:
+def refusal(needed: int, most: MemoryLimit, what: str, remedy: str) -> str:
     """The message of a call that needs so many bytes beside those that the process holds.
 
     Examples
     --------
-    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "")
+    >>> refusal(10**9, MemoryLimit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "")
     'a forest needs 4.5 GB in all, and the limit is 4 GB, of which 3.5 GB are taken; use a machine with more'
     """
     need = most.held + needed
@@ -146,20 +146,20 @@ def held() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def _limits() -> Iterator[Limit]:
+def _limits() -> Iterator[MemoryLimit]:
     """Yield all limits."""
     import psutil
 
     process, machine = psutil.Process(), psutil.virtual_memory()
     now = process.memory_info()
     if (own := given()) is not None:
-        yield Limit(own, now.rss, GIVEN)
+        yield MemoryLimit(own, now.rss, GIVEN)
     for most, used in container_limits():
-        yield Limit(most, used, "the limit of the container")
+        yield MemoryLimit(most, used, "the limit of the container")
     addresses = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
     if addresses >= 0:
-        yield Limit(addresses, now.vms, "the limit of ulimit -v")
-    yield Limit(machine.available + now.rss, now.rss, "what this machine has")
+        yield MemoryLimit(addresses, now.vms, "the limit of ulimit -v")
+    yield MemoryLimit(machine.available + now.rss, now.rss, "what this machine has")
 
 
 def container_limits(root: str | Path = "/") -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
+from edgewise import memory
 from edgewise.cached_property import cached_property
 from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError, argument
 from edgewise.files.encodings import MARKS, Decoded, encoding_of
@@ -27,8 +28,6 @@ FREE_BYTES = 1 << 24
 #: Decompressed content beyond ``FREE_BYTES`` may be so many times as large as its file.
 EXPANSION = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Bytes for which the free memory is not looked up.
-UNCHECKED_BYTES = 1 << 28
 #: Bytes that are decompressed into memory at a time.
 BLOCK = 1 << 24
 #: Characters of a wrong argument that are shown.
@@ -151,13 +150,14 @@ class Source:
             return self.size
         import pyarrow as pa
 
-        with open(self.path, "rb") as file, reading(self.path):
+        with reading(self.path), native(self.path) as file:
             if self.compression == "xz":
                 from lzma import LZMADecompressor
 
                 text = LZMADecompressor().decompress(file.read(BLOCK >> 4))
             else:
-                text = read_fully(pa.input_stream(pa.PythonFile(file), compression=self.compression), BLOCK)
+                packed = pa.CompressedInputStream(file, self.compression)
+                text = read_fully(packed, BLOCK)
             return self.size * len(text) / max(1, file.tell())
 
     def seekable(self):
@@ -177,7 +177,7 @@ def check_memory(needed: int, problem: str) -> None:
     """Raise unless ``needed`` bytes are free on the host; ``problem`` says what needs them."""
     from edgewise.device import arrays
 
-    if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory("cpu")):
+    if needed > memory.UNCHECKED_BYTES and needed > (free := arrays.free_memory("cpu")):
         sizes = f"{needed:,} bytes of memory, and {free:,} are free"
         raise GraphError(f"{problem} {sizes}; correct the file, or use a machine with more memory")
 

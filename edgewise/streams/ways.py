@@ -216,7 +216,7 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
     return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
 
 
-def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:
+def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.MemoryLimit) -> Way:
     """The first of the ``allowed`` ways that fits a limit, or OutOfMemoryError with the need of each."""
     free = most.bytes - most.held + memory.held()
     fitting = [way for way in ways if MARGIN * way.bytes <= free]

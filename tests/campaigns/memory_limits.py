@@ -10,9 +10,9 @@ call must give the answer of one without a limit, or be refused: with OutOfMemor
 derived of the graph, and only if the estimate is above the limit.
 
 The other one is a command that reads a file, with a limit from half to one and a half times of what
-``edgewise plan`` says, by ``--memory``, or by ``ulimit -v`` alone.  The system limits its addresses in either case, to
-the limit and :data:`ADDRESSES`.  It must write the table that it writes without a limit, or end with status 2
-before it has read the file, and write nothing.
+``edgewise plan`` says, by ``--memory``, or by ``ulimit -v`` alone.  The system limits its addresses in either
+case, to the limit and :data:`ADDRESSES`.  It must write the table that it writes without a limit, or end with
+status 2 before it has read the file, and write nothing.
 
 What a call or a command holds at the peak must be within the limit.  The last line is one of JSON.
 """

@@ -61,8 +61,10 @@ def test_distinct_ids_of_a_sample():
 def test_the_first_way_that_fits():
     found = [Way(IN_MEMORY, 8 * 10**9, 0), Way(STREAMED, 2 * 10**9, 0), Way(ON_DISK, 5 * 10**8, 10**9)]
     for most, name in ((9e9, IN_MEMORY), (7e9, STREAMED), (1e9, ON_DISK)):
-        assert ways.first_that_fits(found, ALL, memory.Limit(int(most), memory.held(), "x")).name == name
-    limit = memory.Limit(10**9, memory.held(), memory.GIVEN)
+        assert (
+            ways.first_that_fits(found, ALL, memory.MemoryLimit(int(most), memory.held(), "x")).name == name
+        )
+    limit = memory.MemoryLimit(10**9, memory.held(), memory.GIVEN)
     needs = (
         r"the job needs 8 GB in memory, 2 GB streamed, 500 MB on disk, and memory= is 1 GB; give 2.2 GB, or "
     )
