@@ -16,6 +16,7 @@ A call that needs much asks :func:`check` before it begins.  Whatever fits in me
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,12 +31,17 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 
 #: Bytes that a call may take without asking, since the question takes longer than that memory matters.
 UNCHECKED_BYTES = 1 << 26
+#: Addresses without memory behind them that a process with all of its packages has at least, and those that
+#: each thread adds: stacks, buffers, and what allocators reserve.
+ADDRESSES, OF_THREAD = 500_000_000, 100_000_000
 #: Bytes of the units in which memory may be given.
 UNITS = {"": 1, "B": 1} | {f"{unit}B": 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
 #: Source of a limit that the user has given.
 GIVEN = argument("memory")
+#: Source of the limit of addresses.
+OF_ADDRESSES = "the limit of ulimit -v"
 #: How much more than the estimate is advised, since that is rounded and not exact.
 MORE = 1.1
 #: A limit of version 1 of the control groups that is none.
@@ -76,6 +82,8 @@ class MemoryLimit(NamedTuple):
 
     def more(self, need: float) -> str:
         """What to do to have so many bytes in all."""
+        if self.source == OF_ADDRESSES:
+            return f"raise it to {in_words(MORE * need)}"
         return f"give {in_words(MORE * need)}" if self.is_given else "use a machine with more"
 
     @property
@@ -156,10 +164,26 @@ def _limits() -> Iterator[MemoryLimit]:
         yield MemoryLimit(own, now.rss, GIVEN)
     for most, used in container_limits():
         yield MemoryLimit(most, used, "the limit of the container")
-    addresses = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
-    if addresses >= 0:
-        yield MemoryLimit(addresses, now.vms, "the limit of ulimit -v")
+    if (addresses := address_limit()) is not None:
+        empty = max(now.vms - now.rss, ADDRESSES + OF_THREAD * (os.cpu_count() or 1))
+        yield MemoryLimit(addresses, now.rss + empty, OF_ADDRESSES)
     yield MemoryLimit(machine.available + now.rss, now.rss, "what this machine has")
+
+
+def address_limit() -> int | None:
+    """The limit of ``ulimit -v``, if there is one."""
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # on Windows
+        return None
+    limit, _ = getrlimit(RLIMIT_AS)
+    return None if limit in (-1, RLIM_INFINITY) else limit
+
+
+def use_few_addresses() -> None:
+    """Under ``ulimit -v`` keep Arrow's allocator from reserving 1 GiB of addresses; before its import."""
+    if address_limit() is not None:
+        os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "0")
 
 
 def container_limits(root: str | Path = "/") -> list[tuple[int, int]]:

@@ -30,7 +30,7 @@ from itertools import pairwise
 import typer
 
 import edgewise
-from edgewise import driver, notices
+from edgewise import driver, memory, notices
 from edgewise.command import help_text, keyboard, standard
 from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 
@@ -101,6 +101,7 @@ UNREAD = 141
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
     standard.prepare()
+    memory.use_few_addresses()
     arguments = sys.argv[1:] if arguments is None else arguments
     notices.command = _page(arguments)
     on_gpu = "--help" not in arguments and not _words_to_complete() and start_driver(arguments)

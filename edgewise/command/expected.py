@@ -32,6 +32,8 @@ from edgewise.needs import estimate
 
 #: Bytes of memory for each byte of files, at most, in all but rare cases.
 SUSPECT = 10
+#: Free bytes below which any job is asked.
+FEW = 300_000_000
 #: Bytes at the peak of reading, for each entry of a file, and for each byte of its weight; measured with
 #: ``bench/memory.py reads``.
 READ = {"mtx": (26, 1.25), "metis": (40, 3.6), "dimacs": (79, 0.0), "scipy": (25, 3.0)}
@@ -100,7 +102,7 @@ def is_planning() -> bool:
 
 def is_asked(size: int) -> bool:
     """Whether a job on files of so many bytes is asked what it needs."""
-    return _planning or memory.given() is not None or SUSPECT * size >= memory.free()
+    return _planning or memory.given() is not None or SUSPECT * size + FEW >= memory.free()
 
 
 def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirected: bool, json: bool = False):
@@ -127,7 +129,7 @@ def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirect
     if need.bytes > most.bytes - most.held + memory.held():
         about = "" if known.exact else "about "
         what = f"the job on {about}{known.graph.n_vertices:,} vertices and {known.edges:,} edges"
-        raise OutOfMemoryError(memory.refusal(need.bytes - most.held, most, what, ""))
+        raise OutOfMemoryError(memory.refusal(need.bytes - memory.held(), most, what, ""))
 
 
 def need_of(known: Expected, call: tuple[str, dict] | None) -> Need:

@@ -226,7 +226,9 @@ def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Memo
                 return way
     least = min(way.bytes for way in ways if way.name in allowed)
     need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
-    remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])
+    remedy = ", or ".join(
+        [most.more(least - memory.held() + most.held), *(REMEDIES[way.name] for way in fitting)]
+    )
     raise OutOfMemoryError(f"the job needs {need}, and {most.in_words()}; {remedy}")
 
 

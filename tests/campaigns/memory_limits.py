@@ -36,9 +36,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 #: Bytes beside the limit: addresses without memory behind them, and what allocators keep.
 SLACK = 96 << 20
-#: Addresses of a command without memory behind them: what Arrow's allocator reserves and the libraries have,
-#: and for each core the stacks, buffers and reserves of several threads.
-ADDRESSES = 1_500_000_000 + 100_000_000 * (os.cpu_count() or 1)
+#: Addresses of a command without memory behind them: those of the libraries, and for each core the stacks,
+#: buffers and reserves of several threads.
+ADDRESSES = 500_000_000 + 100_000_000 * (os.cpu_count() or 1)
 #: Bytes by which a process differs from one moment to the next.
 NOISE = 8 << 20
 #: Share of the limit by which the peak may be above it.
