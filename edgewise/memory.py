@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -165,7 +166,9 @@ def _limits() -> Iterator[MemoryLimit]:
     for most, used in container_limits():
         yield MemoryLimit(most, used, "the limit of the container")
     if (addresses := address_limit()) is not None:
-        empty = max(now.vms - now.rss, ADDRESSES + OF_THREAD * (os.cpu_count() or 1))
+        empty = now.vms - now.rss
+        if "llvmlite" not in sys.modules:  # the largest of the packages, with which threads start
+            empty = max(empty, ADDRESSES + OF_THREAD * (os.cpu_count() or 1))
         yield MemoryLimit(addresses, now.rss + empty, OF_ADDRESSES)
     yield MemoryLimit(machine.available + now.rss, now.rss, "what this machine has")
 

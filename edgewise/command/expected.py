@@ -165,6 +165,20 @@ def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None
         return None  # reading says what is wrong
 
 
+def pairs_in(inputs, reading, vertices):
+    """What is known of tables before they are read: see :class:`~edgewise.streams.ways.Pairs`."""
+    from edgewise.streams import READING, ways
+
+    known = {name: value for name, value in reading.items() if name in READING}
+    columns = dict.fromkeys(READING) | {"null": "error"} | known
+    return ways.pairs_of(inputs, columns, vertices)
+
+
+def source_of(most):
+    """Who says what the limit of memory is, as the command line calls it."""
+    return "--memory" if most.is_given else most.source
+
+
 def _outline(vertices, entries, weight, *, rows=False, directed=False, ids=None):
     """A graph whose arrays have their lengths and take no memory; ``weight`` is a type, or ``None``."""
     number = index_type(vertices)
@@ -277,8 +291,6 @@ def _of_rows(source, options, undirected):
 
 
 def _of_tables(files, reading, options):
-    from edgewise.command.streaming import pairs_in
-
     pairs = pairs_in(files, {name: one for name, one in reading.items() if name != "weight"}, None)
     weighted = options.weight is not False
     return _of_pairs(pairs, weighted, bool(options.directed))
@@ -308,8 +320,6 @@ HEADERS = {
 
 def _show(known, need, most, json):
     """Print what a job needs."""
-    from edgewise.command.streaming import source_of
-
     fits = need.bytes <= most.bytes - most.held + memory.held()
     graph, about = known.graph, "" if known.exact else "about "
     if json:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import typer
 
 from edgewise import memory, tuning
-from edgewise.command import keyboard, report
+from edgewise.command import expected, keyboard, report
 from edgewise.command.options import option
 from edgewise.command.options import scheduler as share
 from edgewise.errors import EdgewiseError, OptionError, OutOfMemoryError
@@ -109,7 +109,6 @@ def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
     """
     if source.scheduler or not all(map(is_local, inputs)):
         return Planned(source, memory.given())
-    from edgewise.command import expected
     from edgewise.streams import ways
 
     files = list(_files(inputs))
@@ -118,7 +117,7 @@ def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
         is_streamed = source.stream or allowed[:2] == (ways.STREAMED, ways.IN_MEMORY)
         return Planned(source._replace(stream=is_streamed))
     try:
-        known = pairs_in(inputs, reading, source.vertices)
+        known = expected.pairs_in(inputs, reading, source.vertices)
     except EdgewiseError:  # no tables, which are read as a graph, or an error that reading reports
         expected.check(inputs, reading, problem.call, undirected=True, json=json)
         return Planned(source)
@@ -144,7 +143,7 @@ def show_ways(known, found, allowed, json):
     except OutOfMemoryError:
         chosen = None
     if json:
-        limit = {"memory_limit": most._asdict() | {"source": source_of(most)}}
+        limit = {"memory_limit": most._asdict() | {"source": expected.source_of(most)}}
         needs = {way.name: {"bytes": way.bytes, "disk_bytes": way.disk_bytes} for way in found}
         report.as_json(known._asdict() | {"ways": needs, "chosen": chosen} | limit)
         return
@@ -152,27 +151,13 @@ def show_ways(known, found, allowed, json):
     kinds = {"dense": "vertex numbers", "sparse": "integers", "strings": "strings"}
     words = {"pairs": f"{about}{known.rows:,}", "ids": f"about {known.distinct:,} {kinds[known.ids]}"}
     words |= {way.name: _way_in_words(way) for way in found}
-    words["memory limit"] = f"{memory.in_words(most.bytes)} ({source_of(most)})"
+    words["memory limit"] = f"{memory.in_words(most.bytes)} ({expected.source_of(most)})"
     report.lines(words | {"so": "nothing fits" if chosen is None else f"the job is done {chosen}"})
 
 
 def _way_in_words(way):
     disk = f", and {memory.in_words(way.disk_bytes)} of disk" if way.disk_bytes else ""
     return f"{memory.in_words(way.bytes)}{disk}"
-
-
-def pairs_in(inputs, reading, vertices):
-    """What is known of tables before they are read: see :class:`~edgewise.streams.ways.Pairs`."""
-    from edgewise.streams import READING, ways
-
-    known = {name: value for name, value in reading.items() if name in READING}
-    columns = dict.fromkeys(READING) | {"null": "error"} | known
-    return ways.pairs_of(inputs, columns, vertices)
-
-
-def source_of(most):
-    """Who says what the limit of memory is, as the command line calls it."""
-    return "--memory" if most.is_given else most.source
 
 
 def _is_parquet(path):

@@ -126,7 +126,7 @@ def test_an_estimate_that_fails_stops_no_call_but_is_seen(monkeypatch):
 
 
 def test_rows_of_tables_are_counted_by_their_bytes(tmp_path):
-    from edgewise.command.streaming import pairs_in
+    from edgewise.command.expected import pairs_in
 
     table = pa.table({"left": np.arange(5000), "right": np.arange(5000) + 10**6, "note": ["x" * 50] * 5000})
     for end in ("csv", "csv.gz"):

@@ -10,7 +10,7 @@ from pyarrow import csv, parquet
 import edgewise as ew
 from edgewise import memory
 from edgewise.command import run
-from edgewise.command.streaming import pairs_in
+from edgewise.command.expected import pairs_in
 from edgewise.errors import OutOfMemoryError
 from edgewise.streams import ways
 from edgewise.streams.ways import ALL, BASE, IN_MEMORY, ON_DISK, STREAMED, Pairs, Way
