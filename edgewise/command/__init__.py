@@ -22,7 +22,7 @@ import sys
 import traceback
 import warnings
 from ast import literal_eval
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
@@ -141,7 +141,8 @@ def _compile_ahead(arguments, *kernel):
 
 def run(arguments, begin=lambda: None) -> int:
     """Run the command line, and ``begin()`` before the subcommand; return the exit status."""
-    arguments, planning = list(arguments), nullcontext()
+    arguments = list(arguments)
+    planning: AbstractContextManager = nullcontext()
     if arguments[:1] == ["plan"] and set(arguments[1:2]) & PLANNED:
         from edgewise.command import expected
 

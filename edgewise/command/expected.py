@@ -161,8 +161,8 @@ def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None
             if not FORMATS[name].is_table:
                 return HEADERS[name](source, options, undirected) if name in HEADERS else None
         return _of_tables(files, reading, options)
-    except (EdgewiseError, OSError, ValueError, LookupError):
-        return None  # reading says what is wrong
+    except Exception:  # of a damaged file, of which reading says what is wrong
+        return None
 
 
 def pairs_in(inputs, reading, vertices):
@@ -246,7 +246,7 @@ def _of_npz(source, options, undirected):
         stored = sum(member.file_size for member in archive.infolist())
         kinds = {name.removesuffix(".npy"): _array_header(archive, name) for name in archive.namelist()}
         with archive.open("shape.npy") as file:
-            shape = np.load(file) if len(kinds["shape"][0]) == 1 else None
+            shape = np.load(file)
     vertices = int(shape[0])
     if "data" in kinds:
         entries = kinds["data"][0][0]

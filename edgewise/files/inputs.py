@@ -135,9 +135,10 @@ def _make(wanted):
 
     with ThreadPoolExecutor(COPIES, "edgewise-copies") as pool:
         try:
-            made = [pool.submit(_make_one, *one, check) for one in remote]
-            for one in (one for one in wanted if one not in remote):
-                _make_one(*one, check)
+            made = [pool.submit(_make_one, copied, file, check) for copied, file in remote]
+            for copied, file in wanted:
+                if not is_address(copied.name):
+                    _make_one(copied, file, check)
             for one in made:
                 one.result()
         except BaseException:

@@ -140,7 +140,7 @@ def stream_components(
         from edgewise.streams.stored import Output, checked_folder, stored
 
         output = checked_folder(output)
-    if client is None and (most is None or (checkpoint is None and _fits(path, reading, n_vertices))):
+    if client is None and (most is None or (checkpoint is None and _fits(most, path, reading, n_vertices))):
         team = stream_team(device, devices, merge)
         stream: Any = FileStream(path, reading, Union(merge), n_vertices, team, checkpoint, every)
         result = stream.run(reporter())
@@ -256,7 +256,7 @@ def stream_forest(
     return result
 
 
-def _fits(path, reading, n_vertices):
+def _fits(most, path, reading, n_vertices):
     """Whether the stream of tables fits the limit of memory in this process."""
     from edgewise.files.inputs import is_local
     from edgewise.streams import ways
@@ -270,7 +270,7 @@ def _fits(path, reading, n_vertices):
         return False  # the stream says what is wrong
     held = max(memory.held(), ways.BASE)
     needed = next(way.bytes for way in found if way.name == ways.STREAMED)
-    return ways.MARGIN * (held + needed - ways.BASE) <= memory.given()
+    return ways.MARGIN * (held + needed - ways.BASE) <= most
 
 
 def stream_team(device: str | None, devices: Any = None, merge: str = "auto") -> Any:

@@ -133,3 +133,14 @@ def test_rows_of_tables_are_counted_by_their_bytes(tmp_path):
         ew.write(table, tmp_path / f"wide.{end}")
         known = pairs_in([str(tmp_path / f"wide.{end}")], {"source": "left", "target": "right"}, None)
         assert 0.9 < known.rows / 5000 < 1.1
+
+
+@pytest.mark.parametrize("end", ["npz", "wsg", "gr"])
+def test_damaged_headers_are_told_by_reading(files, tmp_path, end, capsys):
+    with open(files[end], "rb") as file:
+        content = file.read()
+    file = tmp_path / f"damaged.{end}"
+    file.write_bytes(content[: len(content) // 2] if end == "npz" else content[:3] + b"9" * 30 + content[30:])
+    assert run(["cores", str(file), "--memory", "1 TB", "--device", "cpu"]) == 2
+    error = capsys.readouterr().err
+    assert f"damaged.{end}" in error and error.count("\n") == 1
