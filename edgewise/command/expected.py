@@ -43,6 +43,8 @@ COMPARED = 4
 LEFT = 35_000_000
 #: Bytes of a weight that a text has.
 WEIGHT = 8
+#: Part of the error of numba where there is no room for the compiler.
+UNLOADED = "libllvmlite"
 #: Whether the job is only described.
 _planning = False
 
@@ -161,8 +163,11 @@ def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None
             if not FORMATS[name].is_table:
                 return HEADERS[name](source, options, undirected) if name in HEADERS else None
         return _of_tables(files, reading, options)
-    except Exception:  # of a damaged file, of which reading says what is wrong
-        return None
+    except Exception as error:
+        if UNLOADED in str(error):
+            problem = "the program needs more addresses than the limit of ulimit -v leaves"
+            raise OutOfMemoryError(f"{problem}; raise it by {memory.in_words(FEW)}") from error
+        return None  # of a damaged file, of which reading says what is wrong
 
 
 def pairs_in(inputs, reading, vertices):

@@ -144,3 +144,13 @@ def test_damaged_headers_are_told_by_reading(files, tmp_path, end, capsys):
     assert run(["cores", str(file), "--memory", "1 TB", "--device", "cpu"]) == 2
     error = capsys.readouterr().err
     assert f"damaged.{end}" in error and error.count("\n") == 1
+
+
+def test_a_compiler_that_finds_no_room_is_no_damaged_file(files, capsys, monkeypatch):
+    def fail(*_):
+        raise OSError("Could not find/load shared object file 'libllvmlite.so'")
+
+    monkeypatch.setitem(expected.HEADERS, "mtx", fail)
+    assert run(["cores", files["mtx"], "--memory", "1 TB", "--device", "cpu"]) == 2
+    error = capsys.readouterr().err
+    assert "the program needs more addresses than the limit of ulimit -v leaves; raise it by 300 MB" in error
