@@ -3,13 +3,15 @@
     python bench/memory.py calls [--edges 8000000] [--only bfs]   Graph.estimate and calls for graphs
     python bench/memory.py jobs [--pairs 4000000]                 edgewise plan and edgewise components
     python bench/memory.py partitions [--entries 20000000]        bytes of a partition for each entry
+    python bench/memory.py limits [--cases 500]                   calls and commands that the system limits
 
 Each case is a fresh process.  A call is made once for a copy of the graph, so that kernels are loaded, then
 the peak of resident memory is reset (Linux only), and the call is measured for another copy.  Its error is
 that of all that the process holds at the peak: what was there before the call, and what the estimate adds.  A
 job runs twice, since the first run may compile.  The table is in order of the error, and a histogram of the
 errors follows.  The graphs of the third part are held as rows only, and what these take counts: ``rows`` are
-their bytes for each entry, and ``all`` those of the rows and of the call.
+their bytes for each entry, and ``all`` those of the rows and of the call.  The cases with limits are those of
+``tests/campaigns/memory_limits.py``.
 """
 
 import ctypes
@@ -25,7 +27,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from harness import main, part, process
+from harness import ROOT, main, part, process
 
 import edgewise as ew
 
@@ -228,6 +230,27 @@ def partitions(given):
                 yield fresh(measured_partition, kind, parts, folder)
 
 
+def limits(given):
+    """Calls and commands that the system limits."""
+    sys.path.insert(0, str(ROOT / "tests" / "campaigns"))
+    import memory_limits
+
+    numbers = range(given.first, given.first + given.cases)
+    for found in memory_limits.outcomes_of(given.seed, numbers, given.processes):
+        case = found.pop("case of", {})
+        kept = ("problem", "edges", "rows", "weights", "limit")
+        row = found | {name: case[name] for name in kept if name in case}
+        yield row | {"right": row["outcome"] in memory_limits.RIGHT}
+
+
+def outcomes(rows):
+    """How many cases had which outcome, and the histogram of the errors."""
+    for what in ("call", "command"):
+        some = [one for one in rows if one["what"] == what]
+        yield f"{what}: {dict(Counter(one['outcome'] for one in some))}"
+        yield from histogram([one for one in some if "error" in one] or [{"error": 0.0}])
+
+
 def histogram(rows):
     """How many errors are in each range of percents."""
     counts = Counter(int(one["error"] // WIDTH) for one in rows)
@@ -244,6 +267,9 @@ PARTS = {
         "memory-partitions", partitions, key=("graph", "parts"), entries=20_000_000, parts=[8, 64], only=str
     ),
     "jobs": part("memory-jobs", jobs, key=KEY, summary=histogram, pairs=4_000_000),
+    "limits": part(
+        "memory-limits", limits, key=("case",), summary=outcomes, first=0, cases=500, seed=1, processes=1
+    ),
 }
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ from time import perf_counter
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from edgewise import memory, notices
-from edgewise.errors import OptionError, argument, check_names
+from edgewise.errors import OptionError, argument, check_names, warn
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Called with the work that is done, and all of it (``None`` if that is not known).
 Progress = Callable[[float, float | None], Any]
-#: Vertices of a graph from which a call is asked what it needs though no limit is given.
+#: Vertices and edges of a graph from which a call is asked what it needs though no limit is given.
 MANY = 1 << 20
 #: Seconds between two states of a bar.
 PAUSE = 0.1
@@ -104,12 +104,10 @@ def front(function: Callable[P, R], choose_weights: Callable[..., Any] | None = 
         if choose_weights is not None and "weight" in kwargs:
             args, kwargs = choose_weights(*args, **kwargs)
         if not kwargs.keys() & _NAMES:
-            _check_memory(function, args, kwargs)
-            return function(*args, **kwargs)
+            return _checked(function, args, kwargs)
         n_threads, most, progress = (kwargs.pop(name, None) for name in ("threads", "memory", "progress"))
         with _limited(n_threads), memory.limited(most), _reporting(progress, function.__name__):
-            _check_memory(function, args, kwargs)
-            return function(*args, **kwargs)
+            return _checked(function, args, kwargs)
 
     tail = [others] if others is not None and kind is None else []
     call.__signature__ = own.replace(parameters=[*shown, *tail])  # type: ignore[attr-defined]
@@ -174,13 +172,26 @@ def _kind_of(function, others):
     return kind if hasattr(kind, "__optional_keys__") else None
 
 
-def _check_memory(function, args, kwargs):
-    """Raise OutOfMemoryError if it is known that a call for a graph needs more than the limit allows.
+def _checked(function, args, kwargs):
+    """Call a function, unless it is known that it needs more memory for a graph than the limit allows.
 
-    Calls for small graphs are asked only if a limit was given.
+    Calls for small graphs are asked only if a limit was given.  An estimate that fails stops no call.
     """
-    if memory.given() or getattr(args[0] if args else None, "n_vertices", 0) >= MANY:
-        import_module("edgewise.needs").check_call(function.__name__, args, kwargs)
+    if memory.given() is None and not _is_large(args[0] if args else kwargs.get("graph")):
+        return function(*args, **kwargs)
+    fault = import_module("edgewise.needs").check_call(function.__name__, args, kwargs)
+    result = function(*args, **kwargs)
+    if fault is not None:  # of the estimate, since the call has had none
+        warn(
+            f"what {function.__name__}() needs in memory could not be estimated ({fault!r}); please report it"
+        )
+    return result
+
+
+def _is_large(graph):
+    """Whether a graph has so many vertices and edges that a call is asked though no limit is given."""
+    columns = getattr(graph, "_edges", None) or getattr(graph, "_rows", None)
+    return columns is not None and graph.n_vertices + len(columns[1]) >= MANY
 
 
 @contextmanager

@@ -16,7 +16,9 @@ A call that needs much asks :func:`check` before it begins.  Whatever fits in me
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,12 +32,17 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 
 #: Bytes that a call may take without asking, since the question takes longer than that memory matters.
 UNCHECKED_BYTES = 1 << 26
+#: Addresses without memory behind them that a process with all of its packages has at least, and those that
+#: each thread adds: stacks, buffers, and what allocators reserve.
+ADDRESSES, OF_THREAD = 500_000_000, 100_000_000
 #: Bytes of the units in which memory may be given.
 UNITS = {"": 1, "B": 1} | {f"{unit}B": 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {unit: 10 ** (3 * power) for power, unit in enumerate("KMGT", 1)}
 UNITS |= {f"{unit}IB": 1 << (10 * power) for power, unit in enumerate("KMGT", 1)}
 #: Source of a limit that the user has given.
 GIVEN = argument("memory")
+#: Source of the limit of addresses.
+OF_ADDRESSES = "the limit of ulimit -v"
 #: How much more than the estimate is advised, since that is rounded and not exact.
 MORE = 1.1
 #: A limit of version 1 of the control groups that is none.
@@ -47,7 +54,7 @@ _given: ContextVar[int | None] = ContextVar("memory", default=None)
 given = _given.get
 
 
-class Limit(NamedTuple):
+class MemoryLimit(NamedTuple):
     """What this process may hold.
 
     Attributes
@@ -76,6 +83,8 @@ class Limit(NamedTuple):
 
     def more(self, need: float) -> str:
         """What to do to have so many bytes in all."""
+        if self.source == OF_ADDRESSES:
+            return f"raise it to {in_words(MORE * need)}"
         return f"give {in_words(MORE * need)}" if self.is_given else "use a machine with more"
 
     @property
@@ -84,7 +93,7 @@ class Limit(NamedTuple):
         return max(0, self.bytes - self.held)
 
 
-def limit() -> Limit:
+def limit() -> MemoryLimit:
     """The limit in force: the one that leaves least."""
     return min(_limits(), key=lambda one: one.free)
 
@@ -126,12 +135,12 @@ def check(needed: int, what: str, remedy: str = "") -> None:
         raise OutOfMemoryError(refusal(needed, most, what, remedy))
 
 
-def refusal(needed: int, most: Limit, what: str, remedy: str) -> str:
+def refusal(needed: int, most: MemoryLimit, what: str, remedy: str) -> str:
     """The message of a call that needs so many bytes beside those that the process holds.
 
     Examples
     --------
-    >>> refusal(10**9, Limit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "")
+    >>> refusal(10**9, MemoryLimit(4 * 10**9, 35 * 10**8, "the limit"), "a forest", "")
     'a forest needs 4.5 GB in all, and the limit is 4 GB, of which 3.5 GB are taken; use a machine with more'
     """
     need = most.held + needed
@@ -146,20 +155,38 @@ def held() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def _limits() -> Iterator[Limit]:
+def _limits() -> Iterator[MemoryLimit]:
     """Yield all limits."""
     import psutil
 
     process, machine = psutil.Process(), psutil.virtual_memory()
     now = process.memory_info()
     if (own := given()) is not None:
-        yield Limit(own, now.rss, GIVEN)
+        yield MemoryLimit(own, now.rss, GIVEN)
     for most, used in container_limits():
-        yield Limit(most, used, "the limit of the container")
-    addresses = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
-    if addresses >= 0:
-        yield Limit(addresses, now.vms, "the limit of ulimit -v")
-    yield Limit(machine.available + now.rss, now.rss, "what this machine has")
+        yield MemoryLimit(most, used, "the limit of the container")
+    if (addresses := address_limit()) is not None:
+        empty = now.vms - now.rss
+        if "llvmlite" not in sys.modules:  # the largest of the packages, with which threads start
+            empty = max(empty, ADDRESSES + OF_THREAD * (os.cpu_count() or 1))
+        yield MemoryLimit(addresses, now.rss + empty, OF_ADDRESSES)
+    yield MemoryLimit(machine.available + now.rss, now.rss, "what this machine has")
+
+
+def address_limit() -> int | None:
+    """The limit of ``ulimit -v``, if there is one."""
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # on Windows
+        return None
+    limit, _ = getrlimit(RLIMIT_AS)
+    return None if limit in (-1, RLIM_INFINITY) else limit
+
+
+def use_few_addresses() -> None:
+    """Under ``ulimit -v`` keep Arrow's allocator from reserving 1 GiB of addresses; before its import."""
+    if address_limit() is not None:
+        os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "0")
 
 
 def container_limits(root: str | Path = "/") -> list[tuple[int, int]]:

@@ -194,20 +194,24 @@ def _made(graph, form, size):
         yield Step("edges", bytes_to_make_edges(size, graph.directed), bytes_of_edges(size, graph.directed))
 
 
-def check_call(function: str, arguments: tuple, options: Mapping[str, Any]) -> None:
+def check_call(function: str, arguments: tuple, options: Mapping[str, Any]) -> Exception | None:
     """Raise OutOfMemoryError if a public function needs more for its graph than the limit allows.
 
-    Nothing is said of a graph on a GPU, of several devices, and of what the function itself refuses.
+    Nothing is said of a graph on a GPU, of several devices, and of what the function itself refuses.  An
+    error of the estimate is returned: it is a fault, unless the function has one too.
     """
     graph = arguments[0] if arguments else options.get("graph")
     if function not in FUNCTIONS or not isinstance(graph, Graph) or graph.device != "cpu":
-        return
+        return None
     if options.get("device") not in (None, "cpu") or options.get("devices") or options.get("client"):
-        return
+        return None
     problem, names = FUNCTIONS[function]
     given = dict(zip(names, arguments[1:])) | {key: one for key, one in options.items() if key != "graph"}
     try:
         needed = estimate(graph, problem, given).bytes
-    except (EdgewiseError, TypeError, ValueError, AttributeError):
-        return  # the function says what is wrong
+    except EdgewiseError:
+        return None  # the method has no estimate, or the function says what is wrong
+    except Exception as error:
+        return error
     memory.check(needed, f"{function}() of {graph.n_vertices:,} vertices", INSTEAD.get(problem, ""))
+    return None

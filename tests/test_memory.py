@@ -1,5 +1,8 @@
 """The limit of memory: who says so, what is free of it, and what a call that does not fit is told."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 
@@ -157,3 +160,18 @@ def test_info_says_what_the_limit_is(capsys, monkeypatch):
         "memory limit        3 MB (the limit of the container), of which 1 MB are held\n"
         in capsys.readouterr().out
     )
+
+
+def test_addresses_without_memory_behind_them_are_taken(monkeypatch):
+    monkeypatch.setattr(memory, "container_limits", lambda: [])
+    monkeypatch.setattr(memory, "address_limit", lambda: 10**12)
+    most = next(one for one in memory._limits() if one.source == "the limit of ulimit -v")
+    assert most.bytes == 10**12 and most.held > memory.held()
+    monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
+    most = next(one for one in memory._limits() if one.source == "the limit of ulimit -v")
+    assert most.held >= memory.held() + memory.ADDRESSES - 10**7
+    monkeypatch.delenv("MIMALLOC_ARENA_RESERVE", raising=False)
+    memory.use_few_addresses()
+    assert os.environ["MIMALLOC_ARENA_RESERVE"] == "0"
+    monkeypatch.setattr(memory, "address_limit", lambda: None)
+    assert not any(one.source == "the limit of ulimit -v" for one in memory._limits())

@@ -22,7 +22,7 @@ import sys
 import traceback
 import warnings
 from ast import literal_eval
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
@@ -30,7 +30,7 @@ from itertools import pairwise
 import typer
 
 import edgewise
-from edgewise import driver, notices
+from edgewise import driver, memory, notices
 from edgewise.command import help_text, keyboard, standard
 from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 
@@ -59,6 +59,8 @@ HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
 #: says otherwise.
 ON_CPU = (None, "clusters", "partition-eval", "generate", "bench", "convert", "info", "plan")
+#: Subcommands that may follow ``plan``.
+PLANNED = {"components", "strong", "cores", "paths", "cycles", "forest", "partition"}
 #: Examples at the end of the help of the command itself.
 EXAMPLES = (
     "edgewise generate pairs 100000 -o pairs.parquet",
@@ -99,6 +101,7 @@ UNREAD = 141
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
     standard.prepare()
+    memory.use_few_addresses()
     arguments = sys.argv[1:] if arguments is None else arguments
     notices.command = _page(arguments)
     on_gpu = "--help" not in arguments and not _words_to_complete() and start_driver(arguments)
@@ -139,6 +142,11 @@ def _compile_ahead(arguments, *kernel):
 def run(arguments, begin=lambda: None) -> int:
     """Run the command line, and ``begin()`` before the subcommand; return the exit status."""
     arguments = list(arguments)
+    planning: AbstractContextManager = nullcontext()
+    if arguments[:1] == ["plan"] and set(arguments[1:2]) & PLANNED:
+        from edgewise.command import expected
+
+        arguments, planning = arguments[1:], expected.planning()
     if arguments in ([], ["generate"], ["bench"], ["clusters"]):  # a group without its subcommand
         arguments.append("--help")
     try:
@@ -147,7 +155,8 @@ def run(arguments, begin=lambda: None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", EdgewiseWarning)
             warnings.showwarning = partial(_warn, warnings.showwarning)
-            status = command.main(arguments, prog_name="edgewise", standalone_mode=False)
+            with planning:
+                status = command.main(arguments, prog_name="edgewise", standalone_mode=False)
         sys.stdout.flush()
         return _fail(*keyboard.ending()) if status == INTERRUPTED else int(status or 0)
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status

@@ -59,8 +59,10 @@ def components(
     of_table = goals._replace(to=None) if asked and goals.output is None else goals
     job = Job(inputs, of_table, run, shown=not asked)
     job.name = in_messages(pairs)
-    allowed = streaming.preferred(_ways(source, job, (wanted, scores, view, reading), str(method)), pairs)
-    plan = streaming.planned(source, pairs, reading, allowed, partial(_ways_of, scores.wanted))
+    allowed = _ways(source, job, (wanted, scores, view, reading), str(method))
+    call = "components", {"method": str(method)}
+    problem = streaming.Problem(call, partial(_ways_of, scores.wanted), streams_large=True)
+    plan = streaming.planned(source, pairs, reading, allowed, problem, run.json)
     source = plan.source
     _check_outputs(job.output, goals.plot, plan, wanted, inputs, run.json)
     if run.devices is None and merge != "auto":

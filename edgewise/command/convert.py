@@ -1,7 +1,7 @@
 """``edgewise convert``: one graph format to another."""
 
 import edgewise
-from edgewise.command import options, report
+from edgewise.command import expected, options, report
 from edgewise.command.outputs import check_output, on_terminal
 from edgewise.command.stages import seconds, stages
 from edgewise.errors import OptionError
@@ -48,6 +48,7 @@ def convert(
     if to is not None:
         named(to, "to")
     check_output(output, sources=[graph], to=to, json=shown.json)
+    expected.check([graph], reading, None, undirected=False)
     with stages(shown.quiet or shown.json or on_terminal(output)) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
             read = edgewise.read(graph, progress=progress, **reading, **merging)

@@ -20,7 +20,7 @@ def cores(graph: options.Input, reading, goals: options.Goals, run: options.Run,
     """Read a graph, find the core number of every vertex, and write or show the table."""
     job = Job([graph], goals, run, method=str(method), methods=METHODS)
     with job.steps() as stage:
-        read = job.read(graph, {"weight": False, **reading})
+        read = job.read(graph, {"weight": False, **reading}, ("cores", {"method": str(method)}))
         with stage("compute", f"computing on {job.device}"):
             result = edgewise.core_numbers(read, method=str(method), device=job.device)
         job.finish(result, "checking every vertex", result)

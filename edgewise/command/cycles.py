@@ -51,6 +51,13 @@ class Wanted(NamedTuple):
         """What is counted."""
         return ESTIMATE if self.estimate else CLUSTERING if self.clustering else COUNTS
 
+    @property
+    def call(self) -> tuple[str, dict]:
+        """Problem and options of the call, as of :meth:`Graph.estimate`; an estimate only needs the rows."""
+        if self.kind is ESTIMATE:
+            return "cores", {}
+        return "cycles", {"length": self.length or 3, "method": str(self.method)}
+
 
 @options.subcommand(
     "cycles.md",
@@ -83,7 +90,7 @@ def cycles(
     if wanted.length is not None:
         check_length(wanted.length, str(wanted.method))
     with job.steps() as stage:
-        read = job.read(graph, {"weight": False, **reading})
+        read = job.read(graph, {"weight": False, **reading}, wanted.call)
         with stage("compute", f"counting on {job.where}") as progress, workers_of(job.scheduler) as client:
             result = _count(wanted, sampling, read, progress, job.places() | client)
         job.finish(result, "counting some again", result)

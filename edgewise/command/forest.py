@@ -53,7 +53,7 @@ def forest(
         check_writable(source.checkpoint, graph)
     job = Job(graph, goals, run, method=str(method), methods=METHODS)
     how = {"maximum": maximum, "method": str(method), "devices": job.team}
-    plan = _planned(source, list(graph), reading, goals.verify, how)
+    plan = _planned(source, list(graph), reading, goals.verify, how, run.json)
     source = plan.source
     stream = _stream_of(graph, reading, source, goals.verify, how)
     with job.steps() as stage:
@@ -82,7 +82,7 @@ def forest(
         stream.remove_checkpoint()
 
 
-def _planned(source, inputs, reading, verify, how):
+def _planned(source, inputs, reading, verify, how, json):
     """How the tables are read within the limit of memory."""
     from edgewise.streams import READING, ways
 
@@ -90,7 +90,9 @@ def _planned(source, inputs, reading, verify, how):
     streams = plain and len(how["devices"]) == 1
     in_memory = not (source.stream or source.checkpoint or source.vertices)
     allowed = (ways.IN_MEMORY,) * in_memory + (ways.STREAMED,) * streams
-    return streaming.planned(source, inputs, reading, allowed, ways.ways_of_forest)
+    call = "forest", {"method": how["method"]}
+    problem = streaming.Problem(call, ways.ways_of_forest)
+    return streaming.planned(source, inputs, reading, allowed, problem, json)
 
 
 def _stream_of(inputs, reading, source, verify, how):
@@ -164,7 +166,7 @@ def why(
     how = {name: value for name, value in cut._asdict().items() if value is not None}
     threshold = reading.pop("threshold", None) if how else None
     with job.steps() as stage:
-        graph = job.read(pairs, {"weight": True, **reading})
+        graph = job.read(pairs, {"weight": True, **reading}, ("forest", {}))
         with stage("compute", f"growing the forest on {job.device}"):
             grown = edgewise.minimum_spanning_forest(graph, maximum=maximum, device=job.device)
             clusters = grown.split(**how, threshold=threshold) if how else grown

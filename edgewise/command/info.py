@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import edgewise
 from edgewise import memory, tuning
-from edgewise.command import options, report
+from edgewise.command import expected, options, report
 from edgewise.command.convert import graph_facts
 from edgewise.errors import FileError
 from edgewise.files.store import manifest_of
@@ -31,6 +31,8 @@ def info(
 ):
     """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""
     table = None if file is None else _table(file)
+    if file is not None and table is None:
+        expected.check([file], reading, None, undirected=False)
     facts = machine() if file is None else table or _graph(edgewise.read(file, **reading))
     if shown.json:
         report.as_json(facts)

@@ -77,8 +77,17 @@ class Job:
         with stages(silent, self.team.synchronize) as (self.stage, self.clock):
             yield self.stage
 
-    def read(self, file, reading, *, undirected=True):
-        """Read the graph."""
+    def check_room(self, files, reading, call, *, undirected=True):
+        """Refuse a job that needs more memory than there is: see :func:`~edgewise.command.expected.check`."""
+        from edgewise.command import expected
+
+        if expected.is_planning() or (self.scheduler is None and self.team.devices == ("cpu",)):
+            expected.check(files, reading, call, undirected=undirected, json=self.run.json)
+
+    def read(self, file, reading, call=None, *, undirected=True):
+        """Read the graph for a call: a problem and its options, as of :meth:`Graph.estimate`."""
+        if call is not None:
+            self.check_room([file], reading, call, undirected=undirected)
         with self.stage("read", f"reading {self.name}") as progress:
             graph = edgewise.read(file, progress=progress, **reading)
             if undirected:

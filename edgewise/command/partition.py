@@ -6,7 +6,7 @@
 from typing import NamedTuple
 
 import edgewise
-from edgewise.command import options, report
+from edgewise.command import expected, options, report
 from edgewise.command.job import Job, check_undirected
 from edgewise.command.stages import stages
 from edgewise.errors import OptionError, argument
@@ -96,7 +96,8 @@ def partition(
             with stage("read", f"reading {job.name}"):
                 whole, read = of_mesh.read(graph)
         else:
-            whole, read = None, job.read(graph, reading)
+            call = "partition", {"parts": parts, "preset": str(preset), "method": str(method)}
+            whole, read = None, job.read(graph, reading, call)
         if initial is not None:
             more["initial"] = read_parts(initial, read)
         if target_weights is not None:
@@ -164,6 +165,7 @@ def partition_eval(
     """Read a graph and a partition of its vertices, from any program, and measure the partition."""
     with stages(shown.quiet or shown.json) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
+            expected.check([graph], reading, None, undirected=True)
             read = edgewise.read(graph, progress=progress, **reading)
             check_undirected(read, name_of(graph))
             numbers = read_parts(parts, read)

@@ -60,6 +60,13 @@ class Wanted(NamedTuple):
         """What is searched for."""
         return ALL if self.all_pairs else MEASURES if self.measures else ONE
 
+    def call(self, matrix) -> tuple[str, dict]:
+        """Problem and options of the call, as of :meth:`Graph.estimate`; measures take a search at a time."""
+        method = {} if self.kind is MEASURES else {"method": str(self.method)}
+        if self.kind is ALL:
+            return "apsp", method | {"sources": self.sources, "dtype": self.dtype, "output": matrix}
+        return "bfs" if self.bfs else "sssp", method
+
     def check(self, output, run):
         """Refuse options that mean nothing together."""
         kind = self.kind
@@ -117,7 +124,7 @@ def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, r
         draws=False,
     )
     with job.steps() as stage:
-        read = job.read(graph, reading, undirected=False)
+        read = job.read(graph, reading, wanted.call(matrix), undirected=False)
         if wanted.kind is ONE and not wanted.bfs and not read.is_weighted:
             remedy = "count edges with --bfs, or name their column with --weight"
             raise GraphError(f"{graph} has no weights; {remedy}")

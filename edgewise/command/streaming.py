@@ -7,17 +7,16 @@ from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import typer
+
 from edgewise import memory, tuning
-from edgewise.command import keyboard, report
+from edgewise.command import expected, keyboard, report
 from edgewise.command.options import option
 from edgewise.command.options import scheduler as share
-from edgewise.errors import EdgewiseError, OptionError
+from edgewise.errors import EdgewiseError, OptionError, OutOfMemoryError
 from edgewise.files.inputs import is_local
 from edgewise.files.parquet_footer import MAGIC
 from edgewise.streams.graph import StreamedGraph
-
-#: Bytes of memory for each byte of files, at most, in all but rare cases.
-SUSPECT = 10
 
 
 class Source(NamedTuple):
@@ -76,27 +75,56 @@ class Planned(NamedTuple):
         return "" if self.way is None else f", {self.way.name} with about {memory.in_words(self.way.bytes)}"
 
 
-def planned(source, inputs, reading, allowed, ways_of) -> Planned:
-    """The first of the ``allowed`` ways from tables to the result that fits the limit of memory.
+class Problem(NamedTuple):
+    """What is found of tables, or of a graph.
 
-    These are in the order of preference.  ``ways_of`` makes them of what is known of the tables.
+    Attributes
+    ----------
+    call : tuple of str and dict
+        Problem and options of the call, as of :meth:`Graph.estimate`.
+    ways_of : callable
+        Makes the ways of what is known of the tables.
+    streams_large : bool
+        Whether large Parquet files are streamed where they may be, which takes less memory and time.
+    """
+
+    call: tuple[str, dict]
+    ways_of: Any
+    streams_large: bool = False
+
+    def preferred(self, names, files) -> tuple[str, ...]:
+        """Ways to the result from files, in order."""
+        large = sum(map(os.path.getsize, files)) >= tuning.CPU.command_streamed
+        if not (self.streams_large and large and all(map(_is_parquet, files))):
+            return tuple(names)
+        from edgewise.streams import ways
+
+        return tuple(sorted(names, key=lambda name: name != ways.STREAMED))
+
+
+def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
+    """The first of the ``allowed`` ways from tables to the result of a problem that fits the limit of memory.
 
     Without ``--memory`` the question is asked only for files that may be too large.
     """
-    if source.scheduler:
+    if source.scheduler or not all(map(is_local, inputs)):
         return Planned(source, memory.given())
-    if not all(map(is_local, inputs)):
-        return Planned(source, memory.given())
-    size = sum(os.path.getsize(one) for one in _files(inputs))
     from edgewise.streams import ways
 
-    if memory.given() is None and SUSPECT * size < memory.free():
+    files = list(_files(inputs))
+    allowed = problem.preferred(allowed, files)
+    if not expected.is_asked(sum(map(os.path.getsize, files))):
         is_streamed = source.stream or allowed[:2] == (ways.STREAMED, ways.IN_MEMORY)
         return Planned(source._replace(stream=is_streamed))
     try:
-        found = ways_of(pairs_in(inputs, reading, source.vertices))
-    except EdgewiseError:
-        return Planned(source)  # no tables, which are read as a graph, or an error that reading reports
+        known = expected.pairs_in(inputs, reading, source.vertices)
+    except EdgewiseError:  # no tables, which are read as a graph, or an error that reading reports
+        expected.check(inputs, reading, problem.call, undirected=True, json=json)
+        return Planned(source)
+    found = problem.ways_of(known)
+    if expected.is_planning():
+        show_ways(known, found, allowed, json)
+        raise typer.Exit
     if not any(way.name in allowed for way in found):  # the stream says why not
         return Planned(source, memory.given())
     most = memory.limit()
@@ -105,28 +133,31 @@ def planned(source, inputs, reading, allowed, ways_of) -> Planned:
     return Planned(source._replace(stream=way.name == ways.STREAMED), on_disk, way)
 
 
-def pairs_in(inputs, reading, vertices):
-    """What is known of tables before they are read: see :class:`~edgewise.streams.ways.Pairs`."""
-    from edgewise.streams import READING, ways
-
-    known = {name: value for name, value in reading.items() if name in READING}
-    columns = dict.fromkeys(READING) | {"null": "error"} | known
-    return ways.pairs_of(inputs, columns, vertices)
-
-
-def source_of(most):
-    """Who says what the limit of memory is, as the command line calls it."""
-    return "--memory" if most.is_given else most.source
-
-
-def preferred(names, inputs) -> tuple[str, ...]:
-    """Ways to components, in order: Parquet files of some size are streamed in less memory and time."""
-    files = list(_files(inputs)) if all(map(is_local, inputs)) else []
-    if sum(map(os.path.getsize, files)) < tuning.CPU.command_streamed or not all(map(_is_parquet, files)):
-        return tuple(names)
+def show_ways(known, found, allowed, json):
+    """Print what each way from tables to the result needs, and which one would be taken."""
     from edgewise.streams import ways
 
-    return tuple(sorted(names, key=lambda name: name != ways.STREAMED))
+    most = memory.limit()
+    try:
+        chosen = ways.first_that_fits(found, allowed, most).name
+    except OutOfMemoryError:
+        chosen = None
+    if json:
+        limit = {"memory_limit": most._asdict() | {"source": expected.source_of(most)}}
+        needs = {way.name: {"bytes": way.bytes, "disk_bytes": way.disk_bytes} for way in found}
+        report.as_json(known._asdict() | {"ways": needs, "chosen": chosen} | limit)
+        return
+    about = "" if known.exact else "about "
+    kinds = {"dense": "vertex numbers", "sparse": "integers", "strings": "strings"}
+    words = {"pairs": f"{about}{known.rows:,}", "ids": f"about {known.distinct:,} {kinds[known.ids]}"}
+    words |= {way.name: _way_in_words(way) for way in found}
+    words["memory limit"] = f"{memory.in_words(most.bytes)} ({expected.source_of(most)})"
+    report.lines(words | {"so": "nothing fits" if chosen is None else f"the job is done {chosen}"})
+
+
+def _way_in_words(way):
+    disk = f", and {memory.in_words(way.disk_bytes)} of disk" if way.disk_bytes else ""
+    return f"{memory.in_words(way.bytes)}{disk}"
 
 
 def _is_parquet(path):

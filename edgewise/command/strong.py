@@ -21,7 +21,8 @@ def strong(graph: options.Input, reading, goals: options.Goals, run: options.Run
     """Read a graph with directed edges, find its strong components, and write or show the table."""
     job = Job([graph], goals, run, method=str(method), methods=METHODS)
     with job.steps() as stage:
-        read = job.read(graph, {"weight": False, "directed": True, **reading}, undirected=False)
+        reading = {"weight": False, "directed": True, **reading}
+        read = job.read(graph, reading, ("strong", {"method": str(method)}), undirected=False)
         if not read.directed:  # as the caller has asked for
             raise GraphError(f"the edges of {job.name} have no direction; use edgewise components")
         with stage("compute", f"computing on {job.device}"):

@@ -21,7 +21,7 @@ KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
 def read(source, options) -> Edges:
     """Read a DIMACS graph; arcs are directed unless all are there in both directions, edges are not."""
     options.only("DIMACS")
-    number, kind, vertices, edges = _problem(source)
+    number, kind, vertices, edges = problem_of(source)
     letter, columns = KINDS[kind]
     weight, normalised = 3 if columns == 4 else None, kind != "sp"
     given: dict = {"first_field": letter, "comments": b"cn", "min_id": 1, "max_id": vertices}
@@ -36,7 +36,7 @@ def read(source, options) -> Edges:
     return matrix_edges((edges.sources, edges.targets, weights), vertices, edges.ids, options.directed)
 
 
-def _problem(source):
+def problem_of(source):
     """Number, kind and counts of the ``p`` line."""
     for number, line in enumerate(source.lines(), 1):
         words = line.decode("latin-1").split()

@@ -23,7 +23,7 @@ def read(source, options) -> Rows:
     """Read a serialised graph."""
     options.only("GAP")
     with reading(source.path), source.open() as stream:
-        directed, entries, vertices = _header(source, read_fully(stream, HEADER.size))
+        directed, entries, vertices = header_of(source, read_fully(stream, HEADER.size))
         offsets = _array(source, stream, vertices + 1, np.int64)
         entries = _entries(source, offsets, entries)
         width = _width(source, directed, vertices, entries)
@@ -38,7 +38,8 @@ def read(source, options) -> Rows:
     return Rows(offsets, neighbours, weights, directed)
 
 
-def _header(source, start):
+def header_of(source, start):
+    """Whether the graph is directed, its entries and vertices, by the first bytes."""
     if len(start) < HEADER.size or start[0] > 1:
         raise source.error("the header of a GAP graph is damaged; convert the graph again")
     directed, entries, vertices = HEADER.unpack(start)

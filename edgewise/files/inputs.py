@@ -8,9 +8,12 @@ import os
 import re
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import PurePath
 from tempfile import gettempdir
+from threading import Event
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +23,8 @@ from edgewise.files.remote import BLOCK, LOCAL, fetch, find, is_address
 from edgewise.files.streams import reading
 from edgewise.unfinished import temporary_file
 
+#: Copies that are made at the same time; one connection rarely fills a line.
+COPIES = 16
 #: Paths of standard input.
 STANDARD_INPUT = "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
 #: The endings of a name that may decide its format.
@@ -29,7 +34,10 @@ CUT = re.compile(r"(https?|s3|gs|gcs|ftp|hdfs):/[^/]")
 
 
 class Copied(NamedTuple):
-    """What is copied before it is read: its name in messages, its endings, and what copies it to a path."""
+    """What is copied before it is read: its name in messages, its endings, and what copies it.
+
+    ``copy(path, check)`` calls ``check()`` again and again, which raises where no copy is wanted any more.
+    """
 
     name: str
     endings: str
@@ -100,24 +108,48 @@ def _localized(path, names, copies):
         return path
     if sum(map(is_standard_input, _flat(path))) > 1:
         raise OptionError("standard input is given twice, and can be read only once; name it once")
-    found = [local for one in _flat(path) for local in _local_paths(one, names, copies)]
+    found, wanted = [], []
+    for one in _flat(path):
+        if is_local(one):
+            found.append(one)
+        elif is_address(one) and one.lower().startswith("file://"):
+            found.append(unquote(urlsplit(one).path))
+        else:
+            for copied in _copied(one):
+                file = copies.enter_context(temporary_file(copied.endings))
+                names[str(file)] = copied.name
+                wanted.append((copied, file))
+                found.append(str(file))
+    _make(wanted)
     return found if isinstance(path, list | tuple) or len(found) > 1 else found[0]
 
 
-def _local_paths(path, names, copies):
-    """The local paths of one input."""
-    if is_local(path):
-        return [path]
-    if is_address(path) and path.lower().startswith("file://"):
-        return [unquote(urlsplit(path).path)]
-    paths = []
-    for copied in _copied(path):
-        with _room_for(copied.name):
-            file = copies.enter_context(temporary_file(copied.endings))
-            names[str(file)] = copied.name
-            copied.copy(file)
-        paths.append(str(file))
-    return paths
+def _make(wanted):
+    """Make copies, pairs of a :class:`Copied` and a path; of addresses several at the same time."""
+    remote = [one for one in wanted if is_address(one[0].name)]
+    stopped = Event()
+
+    def check():
+        if stopped.is_set():
+            raise InterruptedError
+
+    with ThreadPoolExecutor(COPIES, "edgewise-copies") as pool:
+        try:
+            made = [pool.submit(_make_one, copied, file, check) for copied, file in remote]
+            for copied, file in wanted:
+                if not is_address(copied.name):
+                    _make_one(copied, file, check)
+            for one in made:
+                one.result()
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _make_one(copied, file, check):
+    with _room_for(copied.name):
+        copied.copy(file, check)
 
 
 def _copied(path):
@@ -125,7 +157,7 @@ def _copied(path):
     name = name_of(path)
     if is_address(path):
         for place in find(path):
-            yield Copied(place.address, _endings(place.path), lambda file, place=place: fetch(place, file))
+            yield Copied(place.address, _endings(place.path), partial(fetch, place))
         return
     if is_standard_input(path):
         stream = sys.stdin
@@ -136,7 +168,7 @@ def _copied(path):
         opened = nullcontext(path)
     else:
         opened = _opened(path)
-    yield Copied(name, _endings(name), lambda file: _copy(opened, name, file))
+    yield Copied(name, _endings(name), partial(_copy, opened, name))
 
 
 def _endings(name):
@@ -150,13 +182,14 @@ def _opened(path):
         yield stream
 
 
-def _copy(opened, name, file):
+def _copy(opened, name, file, check):
     """Copy a stream of bytes, or of text, to a file."""
     with reading(name, passing=OSError), opened as stream, open(file, "wb") as goal:
         while part := stream.read(BLOCK):
             if not isinstance(part, str | bytes | bytearray | memoryview):
                 raise FileError(name, f"gives {type(part).__name__} when it is read; open it in binary mode")
             goal.write(part.encode() if isinstance(part, str) else part)
+            check()
 
 
 @contextmanager

@@ -45,7 +45,7 @@ class Header:
 def read(source, options) -> Edges:
     """Read a square matrix as a graph; stored zeros are edges, those of a dense matrix are not."""
     options.only("Matrix Market")
-    header = _header(source)
+    header = header_of(source)
     ids = numbered_from_one(header.n)
     entries = _dense(source, header) if header.dense else _sparse(source, header, options.weight is not False)
     rows, columns, values = entries
@@ -58,7 +58,8 @@ def read(source, options) -> Edges:
     return matrix_edges((rows, columns, values), header.n, ids, options.directed)
 
 
-def _header(source) -> Header:
+def header_of(source) -> Header:
+    """Banner and sizes of a file."""
     lines = source.lines(COMMENTS)
     banner = next((i for i, line in enumerate(lines) if line.strip()), 0)
     words = lines[banner].decode("latin-1").lower().split()

@@ -44,7 +44,7 @@ def read(source, options) -> Rows:
     write such files); a size digit that the rows contradict is ignored, as the challenge's own files require.
     """
     options.only("METIS")
-    header = _header(source)
+    header = header_of(source)
     fields, lengths = read_fields(source, header.skip, COMMENTS, "int64", _complaint)
     lengths = _one_row_each(source, header, lengths)
     promised = header.edges * (1 + header.edge_weights)
@@ -61,7 +61,8 @@ def read(source, options) -> Rows:
     raise source.error(f"{problem}; the file is cut off or the header is wrong", header.skip)
 
 
-def _header(source) -> Header:
+def header_of(source) -> Header:
+    """The first row of a file."""
     lines = source.lines(COMMENTS)
     rows = (i for i, line in enumerate(lines) if line.strip() and line[:1] not in COMMENTS)
     skip = next(rows, len(lines) - 1)

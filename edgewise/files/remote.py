@@ -7,7 +7,6 @@ fsspec, which is an optional package (``pip install 'edgewise[remote]'``).
 import errno
 import os
 import re
-import shutil
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -91,14 +90,27 @@ def _is_table(path, folder):
     return is_part(inside) and not any(name.startswith((".", "_")) for name in inside.parts)
 
 
-def fetch(place: Place, path) -> None:
-    """Copy what is at a place to a file."""
+def fetch(place: Place, path, check=lambda: None) -> None:
+    """Copy what is at a place to a file; ``check()``, which is called between its parts, may raise."""
     with reaching(place.address):
         if place.by_fsspec:
-            place.system.get_file(place.path, os.fspath(path))
+            place.system.get_file(place.path, os.fspath(path), callback=_calling(check))
             return
         with place.system.open_input_stream(place.path, compression=None) as stream, open(path, "wb") as file:
-            shutil.copyfileobj(stream, file, BLOCK)
+            while part := stream.read(BLOCK):
+                file.write(part)
+                check()
+
+
+def _calling(check):
+    """What fsspec calls for each part of a copy."""
+    from fsspec.callbacks import Callback
+
+    class Calling(Callback):
+        def relative_update(self, inc=1):
+            check()
+
+    return Calling()
 
 
 def check_storable(address: str) -> None:

@@ -39,7 +39,7 @@ class PairFiles:
         self.paths = rows_first([os.fspath(path) for path in paths], self.style)
         self.stamps = [self._stamp(path) for path in self.paths]
         self.facts = None
-        first = self._source(0)
+        first = self.source_of(0)
         with reading(first.path):
             kind = self._kind(first, options)
             schema = table_of(first).schema
@@ -55,7 +55,7 @@ class PairFiles:
         """Options that say nothing but how text is written."""
         return Options(sep=options.sep, decimal=options.decimal, encoding=options.encoding)
 
-    def _source(self, part):
+    def source_of(self, part):
         """The file of a number, to be read."""
         return Source(styled(self.paths[part], self.style))
 
@@ -90,7 +90,7 @@ class PairFiles:
 
         rows, ranges = 0, []
         for part, path in enumerate(self.paths):
-            source = self._source(part)
+            source = self.source_of(part)
             with reading(path, passing=Mismatch):
                 if not source.head.startswith(b"PAR1"):
                     return None, None, None
@@ -112,7 +112,7 @@ class PairFiles:
 
     def schema(self, attempt):
         """Schema of the first file."""
-        first = self._source(0)
+        first = self.source_of(0)
         with reading(first.path, passing=Mismatch):
             return self._settled(table_of(first, attempt)).schema
 
@@ -125,7 +125,7 @@ class PairFiles:
         """Whether the files from a number on have so many row groups, which threads can decode at once."""
         count = 0
         for part in range(first, len(self.paths)):
-            source = self._source(part)
+            source = self.source_of(part)
             with reading(source.path, passing=Mismatch):
                 if not source.head.startswith(b"PAR1"):
                     return False
@@ -141,7 +141,7 @@ class PairFiles:
         once; ``ahead`` is that of :func:`~edgewise.files.read_ahead.read_in_parallel`.  ``after`` is the
         number of the first file, and the rows of it that are skipped.
         """
-        if not self._source(0).head.startswith(b"PAR1"):
+        if not self.source_of(0).head.startswith(b"PAR1"):
             workers = 1  # text is parsed on all cores
         found = read_in_parallel(self._pieces(pairs, attempt, after), workers, ahead=ahead)
         with closing(found):
@@ -157,7 +157,7 @@ class PairFiles:
         schema = self.schema(attempt) if after[0] else None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
-                table = self._settled(table_of(self._source(part), attempt, schema=schema))
+                table = self._settled(table_of(self.source_of(part), attempt, schema=schema))
                 schema = schema or table.schema
                 skip = after[1] if part == after[0] else 0
                 for number, (row, size, read) in enumerate(pieces_of(table, pairs.columns, skip)):

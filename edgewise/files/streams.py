@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
+from edgewise import memory
 from edgewise.cached_property import cached_property
 from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError, argument
 from edgewise.files.encodings import MARKS, Decoded, encoding_of
@@ -27,8 +28,6 @@ FREE_BYTES = 1 << 24
 #: Decompressed content beyond ``FREE_BYTES`` may be so many times as large as its file.
 EXPANSION = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Bytes for which the free memory is not looked up.
-UNCHECKED_BYTES = 1 << 28
 #: Bytes that are decompressed into memory at a time.
 BLOCK = 1 << 24
 #: Characters of a wrong argument that are shown.
@@ -139,6 +138,28 @@ class Source:
             self.reach *= 16
             del self._start
 
+    def number_of_lines(self) -> int:
+        """About how many lines there are, by the first ones, the size, and how well these are compressed."""
+        lines = self.lines()
+        size = sum(map(len, lines)) + len(lines)
+        return len(lines) if self.whole else max(len(lines), int(self._text_bytes() * len(lines) / size))
+
+    def _text_bytes(self):
+        """About the bytes after decompression, by the beginning."""
+        if self.compression is None:
+            return self.size
+        import pyarrow as pa
+
+        with reading(self.path), native(self.path) as file:
+            if self.compression == "xz":
+                from lzma import LZMADecompressor
+
+                text = LZMADecompressor().decompress(file.read(BLOCK >> 4))
+            else:
+                packed = pa.CompressedInputStream(file, self.compression)
+                text = read_fully(packed, BLOCK)
+            return self.size * len(text) / max(1, file.tell())
+
     def seekable(self):
         """Return a stream that can seek: the file itself, or its decompressed content in memory."""
         if self.compression is None:
@@ -156,7 +177,7 @@ def check_memory(needed: int, problem: str) -> None:
     """Raise unless ``needed`` bytes are free on the host; ``problem`` says what needs them."""
     from edgewise.device import arrays
 
-    if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory("cpu")):
+    if needed > memory.UNCHECKED_BYTES and needed > (free := arrays.free_memory("cpu")):
         sizes = f"{needed:,} bytes of memory, and {free:,} are free"
         raise GraphError(f"{problem} {sizes}; correct the file, or use a machine with more memory")
 

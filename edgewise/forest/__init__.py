@@ -14,7 +14,7 @@ from typing import NamedTuple, Never, Unpack
 
 import numpy as np
 
-from edgewise import tuning
+from edgewise import memory, tuning
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OutOfMemoryError, argument
 from edgewise.forest.filter import Entries, are_ascending
@@ -46,8 +46,6 @@ __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
 WORD = 8
 #: Bytes of the number of a round.
 ROUND = 4
-#: Bytes for which the free memory is not looked up.
-UNCHECKED_BYTES = 1 << 24
 #: Bytes of the largest weights whose words hold their positions, if these are few enough.
 PACKED = 4
 #: Edges for each vertex that Kruskal's algorithm sorts at a time, where there are more.
@@ -260,7 +258,8 @@ def _solve(graph, method, maximum, names, options):
     with arrays.guard(graph.device):
         entries = _entries(graph, maximum)
         name = choose(graph.device, len(entries.targets)) if method == "auto" else method
-        _check_memory(graph, entries, name)
+        if graph.device != "cpu":  # there the front has asked
+            _check_memory(graph, entries, name)
         arrays.synchronize(graph.device)
         start = perf_counter()
         hooked_by, labels, *others = METHODS[name].run(graph.n_vertices, entries, **options)
@@ -325,7 +324,7 @@ def _check_memory(graph, entries, method) -> None:
     listed = Listed(len(entries.offsets) > 0, bool(entries.order.packed), device)
     count, width = len(entries.targets), entries.targets.dtype.itemsize
     needed = int(_term(method)(Size(n_vertices, count, count, width, 0, 0), listed))
-    if needed > UNCHECKED_BYTES and needed > (free := arrays.free_memory(device)):
+    if needed > memory.UNCHECKED_BYTES and needed > (free := arrays.free_memory(device)):
         problem = f"{device} has too little memory for a spanning forest of {n_vertices:,} vertices"
         sizes = f"{needed:,} bytes needed, {free:,} free"
         raise OutOfMemoryError(f"{problem}: {sizes}; leave out edges that are not needed, or stream them")

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import memory
 from edgewise.device import arrays, device, fetch_add, load, threads
 from edgewise.device.target import INTERPRETED
 
@@ -22,8 +23,6 @@ from edgewise.device.target import INTERPRETED
 CHUNK_TASKS = 256
 #: Chunks that each worker takes on the average before chunks grow by one task.
 CHUNKS_PER_SIZE = 16
-#: Bytes of scratch memory for which the free memory is not looked up.
-UNCHECKED_BYTES = 1 << 26
 
 
 class WorkQueue(NamedTuple):
@@ -56,7 +55,7 @@ class ThreadPool:
 
     def __init__(self, max_workers: int, bytes_per_worker: int = 0):
         count = 1 if INTERPRETED else min(threads.count(), max_workers)
-        if count * bytes_per_worker > UNCHECKED_BYTES:
+        if count * bytes_per_worker > memory.UNCHECKED_BYTES:
             count = min(count, arrays.free_memory("cpu") // (2 * bytes_per_worker))
         self.n_workers = max(1, int(count))
         self._executor = ThreadPoolExecutor(self.n_workers)

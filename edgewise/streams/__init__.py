@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Unpack
 
 from edgewise import memory
-from edgewise.errors import OptionError, argument
+from edgewise.errors import EdgewiseError, OptionError, argument
 from edgewise.front import CallOptions, front, reporter
 
 if TYPE_CHECKING:
@@ -114,9 +114,10 @@ def stream_components(
     -----
     Memory for integer ids: at most 16 bytes for each number up to the largest id, and buffers; for strings:
     the distinct strings, and their numbers.  Integers that are negative, or much larger than the number of
-    rows, are numbered in order of appearance, which takes 40 to 60 bytes for each distinct id.  With
-    ``memory=``, which needs an ``output``, ids may be more than memory holds: strings, or numbers from 0 on;
-    that is what a task may hold, and this process does the work if there is no ``client``.
+    rows, are numbered in order of appearance, which takes 40 to 60 bytes for each distinct id.  If that is
+    more than ``memory=``, or there is a ``client``, ids may be more than memory holds: strings, or numbers
+    from 0 on.  ``memory=`` is then what a task may hold, and needs an ``output``; this process does the work
+    if there is no ``client``.
 
     Progress is counted in rows; the number of all rows may be unknown (``None``).
 
@@ -139,7 +140,7 @@ def stream_components(
         from edgewise.streams.stored import Output, checked_folder, stored
 
         output = checked_folder(output)
-    if client is None and most is None:
+    if client is None and (most is None or (checkpoint is None and _fits(most, path, reading, n_vertices))):
         team = stream_team(device, devices, merge)
         stream: Any = FileStream(path, reading, Union(merge), n_vertices, team, checkpoint, every)
         result = stream.run(reporter())
@@ -257,6 +258,23 @@ def stream_forest(
     result = stream.run(reporter())
     stream.remove_checkpoint()
     return result
+
+
+def _fits(most, path, reading, n_vertices):
+    """Whether the stream of tables fits the limit of memory in this process."""
+    from edgewise.files.inputs import is_local
+    from edgewise.streams import ways
+
+    paths = path if isinstance(path, list | tuple) else [path]
+    if not all(map(is_local, paths)):
+        return False
+    try:
+        found = ways.ways_of(ways.pairs_of(path, reading, n_vertices))
+    except EdgewiseError:
+        return False  # the stream says what is wrong
+    held = max(memory.held(), ways.BASE)
+    needed = next(way.bytes for way in found if way.name == ways.STREAMED)
+    return ways.MARGIN * (held + needed - ways.BASE) <= most
 
 
 def stream_team(device: str | None, devices: Any = None, merge: str = "auto") -> Any:

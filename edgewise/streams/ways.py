@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from edgewise import memory
 from edgewise.device import threads
 from edgewise.errors import OutOfMemoryError
+from edgewise.files.formats import magic
 from edgewise.files.text_table import AS_INFERRED
 from edgewise.ingest.pair_columns import PairBatches, PairColumns
 from edgewise.streams.file_stream import FileStream, StreamedPairs
@@ -106,7 +107,7 @@ def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     size = sum(size for _, size, _ in stream.shards.stamps)
     rows = plan.rows
     if rows is None:
-        rows = int(size / max(ids.bytes_of_row, 1))
+        rows = _rows_of(stream.shards.source_of(0), size, ids.length)
     rows = max(kept, int(rows * kept / max(sampled, 1)))
     distinct = distinct_among(ids.distinct, 2 * ids.drawn, 2 * rows)
     dense = plan.ids == "dense"
@@ -117,13 +118,12 @@ def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
 
 
 class Columns(NamedTuple):
-    """Of the ids of some rows: how many differ, the largest number, and mean bytes of one and of a row."""
+    """Of the ids of some rows: how many differ, the largest number, and mean bytes of one."""
 
     drawn: int
     distinct: int
     largest: int
     length: float
-    bytes_of_row: float
 
 
 def _sample(stream):
@@ -140,7 +140,7 @@ def _sample(stream):
     finally:
         found.close()
     if chosen is None:
-        return 0, 0, Columns(0, 0, -1, 0.0, 0.0)
+        return 0, 0, Columns(0, 0, -1, 0.0)
     kept = chosen.batch.num_rows
     columns = [chosen.batch.column(name).slice(0, SAMPLE) for name in (source, target)]
     drawn = len(columns[0])
@@ -148,7 +148,14 @@ def _sample(stream):
     numbers = pa.types.is_integer(columns[0].type)
     largest = max((pc.max(one).as_py() or 0 for one in columns), default=-1) if numbers and kept else -1
     length = sum(one.nbytes for one in columns) / max(2 * drawn, 1)
-    return chosen.rows, kept, Columns(drawn, distinct, largest, length, 2 * length + 2)
+    return chosen.rows, kept, Columns(drawn, distinct, largest, length)
+
+
+def _rows_of(source, size, length):
+    """About the rows of files of so many bytes, of which ``source`` is the first."""
+    if magic(source):
+        return int(size / max(2 * length, 1))
+    return int(source.number_of_lines() * size / source.size)
 
 
 def distinct_among(found: int, drawn: int, total: int) -> int:
@@ -210,7 +217,7 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
     return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
 
 
-def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limit) -> Way:
+def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.MemoryLimit) -> Way:
     """The first of the ``allowed`` ways that fits a limit, or OutOfMemoryError with the need of each."""
     free = most.bytes - most.held + memory.held()
     fitting = [way for way in ways if MARGIN * way.bytes <= free]
@@ -220,7 +227,9 @@ def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Limi
                 return way
     least = min(way.bytes for way in ways if way.name in allowed)
     need = ", ".join(f"{memory.in_words(way.bytes)} {way.name}" for way in ways)
-    remedy = ", or ".join([most.more(least), *(REMEDIES[way.name] for way in fitting)])
+    remedy = ", or ".join(
+        [most.more(least - memory.held() + most.held), *(REMEDIES[way.name] for way in fitting)]
+    )
     raise OutOfMemoryError(f"the job needs {need}, and {most.in_words()}; {remedy}")
 
 

@@ -1,20 +1,21 @@
 """Calls and commands with a limit of memory, in processes that the system limits: none dies, none is wrong.
 
 ``python tests/campaigns/memory_limits.py --cases 100 --seed 1``; ``--only 17`` repeats the case of a number.
+``python bench/memory.py limits`` records the cases.
 
-A case is a graph, a call and a limit, from a third to twice of what :meth:`Graph.estimate` says.  Its process
-makes the call for another graph first, so that all kernels are loaded, and then limits its addresses
-(``RLIMIT_AS``) to those that it has, the limit, and :data:`SLACK`.  The call must give the answer of one
-without a limit, or be refused: with OutOfMemoryError, before anything is derived of the graph, and only if
-the estimate is above the limit.  What it holds at the peak must be within the limit.
+A case is a graph, a call and a limit.  Of two cases one is a call, with a limit from a third to twice of what
+:meth:`Graph.estimate` says.  Its process makes the call for another graph first, so that all kernels are
+loaded, and then limits its addresses (``RLIMIT_AS``) to those that it has, the limit, and :data:`SLACK`.  The
+call must give the answer of one without a limit, or be refused: with OutOfMemoryError, before anything is
+derived of the graph, and only if the estimate is above the limit.
 
-One case in four is a command, ``edgewise components``, with a limit drawn about what ``edgewise plan`` says.
-It must write the table that it writes without a limit, or end with status 2 and write nothing.
+The other one is a command that reads a file, with a limit from half to one and a half times of what
+``edgewise plan`` says, by ``--memory``, or by ``ulimit -v`` alone.  The system limits its addresses in either
+case, to the limit and :data:`ADDRESSES`.  It must write the table that it writes without a limit, or end with
+status 2 before it has read the file, and write nothing.
 
-The last line is one of JSON.
+What a call or a command holds at the peak must be within the limit.  The last line is one of JSON.
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -26,17 +27,24 @@ import sys
 import tempfile
 import zlib
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Bytes beside the limit: addresses without memory behind them, and what allocators keep.
 SLACK = 96 << 20
+#: Addresses of a command without memory behind them: those of the libraries, and for each core the stacks,
+#: buffers and reserves of several threads.
+ADDRESSES = 500_000_000 + 100_000_000 * (os.cpu_count() or 1)
 #: Bytes by which a process differs from one moment to the next.
 NOISE = 8 << 20
 #: Share of the limit by which the peak may be above it.
 TOLERANCE = 0.05
+#: What a command keeps free beside what is estimated.
+MARGIN = 1.05
 #: Seconds of a case, at most.
 WATCHDOG = 300
 #: Problems and their options.
@@ -52,7 +60,24 @@ PROBLEMS = {
     "sssp": {"source": 0},
 }
 #: Edges of a graph, and vertices for each.
-EDGES, SHARES = (1_000_000, 6_000_000), (0.1, 0.25, 0.5, 1.0)
+EDGES, SHARES = (300_000, 3_000_000), (0.1, 0.25, 0.5, 1.0)
+#: Edges of a file.
+ROWS = (100_000, 1_500_000)
+#: Commands: words before the file and behind it.
+COMMANDS = {
+    "components": (["components"], []),
+    "forest": (["forest"], []),
+    "strong": (["strong"], []),
+    "cores": (["cores"], []),
+    "cycles": (["cycles"], ["--length", "3"]),
+    "partition": (["partition"], ["4"]),
+    "bfs": (["paths"], ["--bfs", "--source", "1"]),
+    "sssp": (["paths"], ["--source", "1"]),
+}
+#: Files that the commands read: the endings, with ids that are numbers or strings.
+FILES = ("parquet", "parquet of strings", "csv", "csv of strings", "txt", "mtx", "npz", "gr")
+#: Ends of a run that are right.
+RIGHT = {"equal", "refused"}
 
 
 def main(arguments=None):
@@ -60,31 +85,40 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cases", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", type=int)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.case is not None:
         print(json.dumps(call_within(json.loads(given.case))))
         return {}
+    numbers = range(given.cases) if given.only is None else [given.only]
     counts, errors = Counter(), []
-    for number in range(given.cases) if given.only is None else [given.only]:
-        draw = random.Random(f"{given.seed} {number}")
-        case = drawn(draw)
-        outcome = command_within(draw) if number % 4 == 3 else in_process(case)
-        name = outcome["outcome"]
-        counts[name] += 1
-        if name not in ("equal", "refused") or given.only is not None:
-            print(f"case {number}: {case} {outcome}", flush=True)
-        if "error" in outcome:
-            errors.append(outcome["error"])
-    print(
-        json.dumps({**counts, "least_error": min(errors, default=0), "largest_error": max(errors, default=0)})
-    )
+    for outcome in outcomes_of(given.seed, numbers, given.processes):
+        counts[outcome["outcome"]] += 1
+        if outcome["outcome"] not in RIGHT or given.only is not None:
+            print(outcome, flush=True)
+        errors += [outcome["error"]] if "error" in outcome else []
+    ends = {"least_error": min(errors, default=0), "largest_error": max(errors, default=0)}
+    print(json.dumps({**counts, **ends}))
     return dict(counts)
 
 
+def outcomes_of(seed, numbers, processes=1):
+    """Yield the outcome of each case; so many run at a time."""
+    with ThreadPoolExecutor(processes) as pool:
+        yield from pool.map(partial(outcome_of, seed), numbers)
+
+
+def outcome_of(seed, number):
+    """The outcome of the case of a number."""
+    draw = random.Random(f"{seed} {number}")
+    found = command_within(draw) if number % 2 else in_process(drawn(draw))
+    return {"case": number, **found}
+
+
 def drawn(draw):
-    """A case."""
+    """A case of a call."""
     edges = draw.randint(*EDGES)
     return {
         "problem": draw.choice(list(PROBLEMS)),
@@ -98,17 +132,22 @@ def drawn(draw):
 
 
 def in_process(case):
-    """The outcome of a case."""
+    """The outcome of a call."""
     words = [sys.executable, __file__, "--case", json.dumps(case)]
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    environment = {**os.environ, "PYTHONPATH": path}
+    known = {"what": "call", "problem": case["problem"], "case of": case}
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=WATCHDOG, env=environment)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=WATCHDOG, env=environment())
     except subprocess.TimeoutExpired:
-        return {"outcome": "too slow"}
+        return known | {"outcome": "too slow"}
     if done.returncode:
-        return {"outcome": "killed", "status": done.returncode, "why": done.stderr[-300:]}
-    return json.loads(done.stdout.splitlines()[-1])
+        return known | {"outcome": "killed", "status": done.returncode, "why": done.stderr[-300:]}
+    return known | json.loads(done.stdout.splitlines()[-1])
+
+
+def environment():
+    """Variables of a process that finds this package."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    return {**os.environ, "PYTHONPATH": path, "EDGEWISE_QUIET": "1"}
 
 
 def call_within(case):
@@ -193,73 +232,119 @@ def status(name):
 
 def command_within(draw):
     """The outcome of a command with a limit."""
-    rows, ids = draw.randint(100_000, 3_000_000), draw.choice(["numbers", "strings"])
+    problem, kind = draw.choice(list(COMMANDS)), draw.choice(FILES)
+    edges, share, seed = draw.randint(*ROWS), draw.choice(SHARES), draw.randrange(1 << 30)
+    by_option, factor = draw.random() < 0.5, draw.uniform(0.5, 1.5)
+    known = {"what": "command", "problem": problem, "file": kind, "edges": edges, "by option": by_option}
     with tempfile.TemporaryDirectory() as folder:
-        file = f"{folder}/pairs.parquet"
-        seed, share = draw.randrange(1 << 30), draw.choice(SHARES)
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            # in another process, since the peak of a child counts what its parent holds
-            pool.submit(write_pairs, file, rows, ids, seed, share).result()
-        plan = json.loads(command("plan", file, "--json")[1])
-        most = max(way["bytes"] for way in plan["ways"].values())
-        limit = int(draw.uniform(0.4, 1.3) * most)
-        words = ["components", file, "--device", "cpu", "-q"]
-        command(*words, "-o", f"{folder}/expected/")
-        code, _, peak = command(*words, "--memory", str(limit), "-o", f"{folder}/found/")
-        if code == 2:
-            fits = min(way["bytes"] for way in plan["ways"].values()) <= limit
-            left = os.path.exists(f"{folder}/found")
-            return {"outcome": "refused wrongly" if fits or left else "refused"}
-        if code:
-            return {"outcome": "killed", "status": code}
-        if peak > limit * (1 + TOLERANCE) + NOISE:
-            return {"outcome": "above the limit", "peak": peak, "limit": limit, "plan": plan}
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            same = pool.submit(are_same, f"{folder}/found", f"{folder}/expected").result()
-        return {"outcome": "equal" if same else "wrong"}
+        file = f"{folder}/graph.{kind.partition(' ')[0]}"
+        fresh(write_graph, file, edges, share, seed, "strings" in kind)
+        before, behind = COMMANDS[problem]
+        behind = ["r1" if word == "1" and "strings" in kind else word for word in behind]
+        words = [*before, file, *behind, "--device", "cpu", "-q"]
+        planned = run_of("plan", *words[: len(words) - 3], "--json")
+        if planned.code:
+            return known | {"outcome": "no plan", "why": planned.error}
+        plan = json.loads(planned.output)
+        needs = [way["bytes"] for way in plan["ways"].values()] if "ways" in plan else [plan["bytes"]]
+        limit = int(factor * max(needs))
+        # a name of a folder allows for ids on disk, which only components do
+        end = "/" if problem == "components" else ".parquet"
+        expected = run_of(*words, "-o", f"{folder}/expected{end}")
+        most = ["--memory", str(limit)] if by_option else []
+        found = run_of(*words, *most, "-o", f"{folder}/found{end}", addresses=limit + ADDRESSES)
+        known |= {"limit": limit, "needs": needs, "peak": found.peak}
+        if found.code == 2:
+            return known | _refused(found, os.path.exists(f"{folder}/found{end}"), by_option, needs, limit)
+        if found.code or expected.code:
+            return known | {"outcome": "killed", "status": found.code, "why": found.error + expected.error}
+        if by_option and found.peak > limit * (1 + TOLERANCE) + NOISE:
+            return known | {"outcome": "above the limit"}
+        if "ways" not in plan:
+            known["error"] = round(100 * (needs[0] / expected.peak - 1), 1)
+        same = fresh(are_same, f"{folder}/found{end}", f"{folder}/expected{end}")
+        return known | {"outcome": "equal" if same else "wrong"}
 
 
-def write_pairs(file, rows, ids, seed, share):
-    """Write a table of pairs."""
+def _refused(found, left, by_option, needs, limit):
+    """Whether a command was refused as it must be."""
+    if left or (by_option and min(needs) <= limit / MARGIN):
+        return {"outcome": "refused wrongly", "why": found.error}
+    if "() of " in found.error or " needs " not in found.error:
+        return {"outcome": "refused after reading", "why": found.error}
+    return {"outcome": "refused"}
+
+
+def write_graph(file, edges, share, seed, strings):
+    """Write a graph with weights."""
     import numpy as np
     import pyarrow as pa
-    from pyarrow import parquet
 
-    ends = np.random.default_rng(seed).integers(0, max(2, int(rows * share)), (2, rows))
-    if ids == "strings":
-        ends = [np.char.add("record-", one.astype(str)) for one in ends]
-    parquet.write_table(pa.table(dict(zip(("left", "right"), ends))), file, row_group_size=1 << 18)
+    import edgewise as ew
+
+    draw, n = np.random.default_rng(seed), max(2, int(edges * share))
+    ends, weights = draw.integers(0, n, (2, edges), dtype=np.uint32), draw.integers(1, 1000, edges)
+    ends[:, 0] = 1  # the source of searches
+    if file.endswith(("parquet", "csv")):
+        if strings:
+            ends = [np.char.add("r", one.astype(str)) for one in ends]
+        ew.write(pa.table({"left": ends[0], "right": ends[1], "weight": weights}), file)
+    else:
+        ew.write(ew.Graph.from_edges(*ends, n_vertices=n, weights=weights), file)
 
 
-def command(*words):
+def fresh(function, *given):
+    """Call a function in a new process, since the peak of a child counts what its parent holds."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *given).result()
+
+
+class Run(NamedTuple):
     """Status, output and largest resident set of a command."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "edgewise", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    output = child.stdout.read()
-    _, code, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(code)
-    child.stdout.close()
-    return child.returncode, output, 1024 * usage.ru_maxrss
+
+    code: int
+    output: str
+    error: str
+    peak: int
+
+
+def run_of(*words, addresses=None):
+    """Run a command, with a limit of its addresses."""
+    words = [sys.executable, "-m", "edgewise", *words]
+    if addresses is not None:
+        words = ["sh", "-c", f'ulimit -v {addresses // 1024}; exec "$@"', "sh", *words]
+    with tempfile.TemporaryFile("w+") as error:
+        child = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=error,
+            text=True,
+            env=environment(),
+            cwd=tempfile.gettempdir(),
+        )
+        output = child.stdout.read()
+        _, code, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(code)
+        child.stdout.close()
+        error.seek(0)
+        return Run(child.returncode, output, error.read()[-300:], 1024 * usage.ru_maxrss)
 
 
 def are_same(one, other):
-    """Whether two folders of shards have the same rows."""
+    """Whether two files, or folders of shards, have the same rows."""
     return table(one) == table(other)
 
 
 def table(folder):
-    """The rows of shards."""
+    """The rows of a file or of shards."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    shards = [parquet.read_table(file) for file in sorted(Path(folder).glob("*.parquet"))]
+    files = sorted(Path(folder).glob("*.parquet")) if folder.endswith("/") else [folder]
+    shards = [parquet.read_table(file) for file in files]
     return pa.concat_tables(shards).combine_chunks()
 
 
 if __name__ == "__main__":
     outcomes = main()
-    sys.exit(bool(set(outcomes) - {"equal", "refused"}))
+    sys.exit(bool(set(outcomes) - RIGHT))

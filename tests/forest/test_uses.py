@@ -164,8 +164,6 @@ def test_dendrograms(tmp_path):
 def test_memory_is_estimated(method, weights, monkeypatch):
     import tracemalloc
 
-    from edgewise import forest
-
     graph = ew.generate.with_weights(ew.generate.uniform(20_000, 200_000, seed=1), 1, 2**30)
     edges = graph.sources, graph.targets, graph.weights.astype(weights)
     graph = ew.Graph(graph.n_vertices, edges=edges)
@@ -176,10 +174,10 @@ def test_memory_is_estimated(method, weights, monkeypatch):
     tracemalloc.stop()
     estimated = graph.estimate("forest", method=method).bytes
     assert 0.6 * taken < estimated < 1.7 * taken
-    monkeypatch.setattr(forest, "UNCHECKED_BYTES", 0)
-    monkeypatch.setattr(forest.arrays, "free_memory", lambda device: 1000)
-    with pytest.raises(OutOfMemoryError, match=r"20,000 vertices: .* needed, 1,000 free"):
-        ew.minimum_spanning_forest(graph, method=method)
+    with pytest.raises(
+        OutOfMemoryError, match=r"forest\(\) of 20,000 vertices needs .* in all, and memory= is"
+    ):
+        ew.minimum_spanning_forest(graph, method=method, memory=1000)
 
 
 @pytest.mark.gpu

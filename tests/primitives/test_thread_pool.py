@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
+from edgewise import memory
 from edgewise.device import arrays, compiled, threads
 from edgewise.device.target import INTERPRETED
-from edgewise.primitives import thread_pool
 from edgewise.primitives.thread_pool import ThreadPool, next_chunk
 
 pytestmark = pytest.mark.interpreter
@@ -60,7 +60,7 @@ def test_memory_and_threads_limit_the_workers(monkeypatch):
     assert ThreadPool(64, 1 << 30).n_workers == 1
     assert ThreadPool(0).n_workers == 1
     assert ThreadPool(64).n_workers == (1 if INTERPRETED else threads.count())
-    monkeypatch.setattr(thread_pool, "UNCHECKED_BYTES", 0)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
     assert ThreadPool(64, 1 << 28).n_workers <= 2
 
 

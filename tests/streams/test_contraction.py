@@ -154,20 +154,28 @@ def test_what_cannot_be(threads, tmp_path):
         (shards, {"memory": 0}, r"memory=0 must be a number of bytes"),
         (
             far,
-            {"memory": "1GB"},
+            {"memory": "1MB"},
             r"memory= needs ids that are strings, or numbers from 0 on, .*; number them, or leave it",
         ),
-        (shards, {"memory": "1GB", "every": 3.0}, r"every= is for one process"),
+        (shards, {"memory": "1MB", "every": 3.0}, r"every= is for one process"),
     ):
         with pytest.raises(OptionError, match=message):
             ew.stream_components(inputs, output=tmp_path / "out", **options)
     with pytest.raises(OptionError, match=r"memory= needs output=, a folder for the labels"):
-        ew.stream_components(shards, memory="1GB")
+        ew.stream_components(shards, memory="1MB")
     with pytest.raises(FileError, match=r"id 8.. in row .* is no vertex number, as these run from 0 to 799"):
-        ew.stream_components(shards, output=tmp_path / "out", memory="1GB", n_vertices=800)
+        ew.stream_components(shards, output=tmp_path / "out", memory="1MB", n_vertices=800)
     (tmp_path / "far.csv").write_text("left,right\n1,2\n-4,1\n")
     with pytest.raises(OptionError, match=r"memory= needs ids from 0 to 67,108,863; number them"):
-        ew.stream_components(tmp_path / "far.csv", output=tmp_path / "out", memory="1GB")
+        ew.stream_components(tmp_path / "far.csv", output=tmp_path / "out", memory="1MB")
+
+
+def test_memory_for_a_stream_needs_no_output(tmp_path):
+    shards = stored(tmp_path / "shards", *FAMILIES["dense"])
+    found, expected = (ew.stream_components(shards, memory=most) for most in ("100 GB", None))
+    assert (found.labels == expected.labels).all()
+    far = stored(tmp_path / "far", [1, 2**60], [2, -5])
+    assert ew.stream_components(far, memory="100 GB", output=tmp_path / "out").count == 2
 
 
 def test_the_command(tmp_path, capsys, monkeypatch):

@@ -1,0 +1,156 @@
+"""What is known of a graph file before it is read, and that subcommands are refused then."""
+
+import gzip
+import json
+import lzma
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import edgewise as ew
+from edgewise import memory
+from edgewise.command import PLANNED, expected, run
+from edgewise.errors import EdgewiseWarning, OutOfMemoryError
+
+pytestmark = pytest.mark.interpreter
+VERTICES, EDGES = 400, 3000
+#: Endings of files whose header says how large the graph is, and of those where that is estimated.
+EXACT = ("npz", "mtx", "graph", "gr", "wsg")
+ESTIMATED = ("txt", "csv", "txt.gz", "csv.xz", "csv.zst")
+OPTIONS = {
+    "components": [],
+    "strong": ["--directed"],
+    "cores": [],
+    "paths": ["--source", "1"],
+    "cycles": ["--length", "3"],
+    "forest": [],
+    "partition": ["4"],
+}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Edges with weights, each once."""
+    draw = np.random.default_rng(1)
+    ends, weights = draw.integers(0, VERTICES, (2, EDGES)), draw.integers(1, 100, EDGES)
+    whole = ew.Graph.from_edges(*ends, n_vertices=VERTICES, weights=weights)
+    return whole.simplified(self_loops="drop", repeated="first")
+
+
+@pytest.fixture(scope="module")
+def files(graph, tmp_path_factory):
+    """The graph in all formats, by ending."""
+    folder = tmp_path_factory.mktemp("graphs")
+    found = {end: str(folder / f"graph.{end}") for end in (*EXACT, "txt", "csv", "csv.zst")}
+    for file in found.values():
+        ew.write(graph, file)
+    for end, pack in (("txt.gz", gzip.compress), ("csv.xz", lzma.compress)):
+        found[end] = str(folder / f"graph.{end}")
+        (folder / f"graph.{end}").write_bytes(pack((folder / f"graph.{end[:3]}").read_bytes()))
+    found["rows"], found["scipy"] = str(folder / "rows.npz"), str(folder / "scipy.npz")
+    rows = graph.offsets, graph.neighbours, graph.csr_weights
+    ew.write(ew.Graph(VERTICES, rows=rows), found["rows"])
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.csr_array((rows[2], rows[1].astype(np.int32), rows[0]), (VERTICES, VERTICES))
+    sparse.save_npz(found["scipy"], matrix)
+    return found
+
+
+@pytest.mark.parametrize("end", [*EXACT, "rows", "scipy"])
+def test_headers_say_how_large_the_graph_is(graph, files, end):
+    known = expected.expected([files[end]], {}, undirected=True)
+    assert known.exact and known.graph.n_vertices == VERTICES and known.edges == graph.n_edges
+    assert known.graph.is_weighted and known.reading > 8 * graph.n_edges
+    need = expected.need_of(known, ("cores", {}))
+    assert need.method == "peel" and need.bytes >= need.call > 0
+
+
+@pytest.mark.parametrize("end", ESTIMATED)
+def test_the_first_rows_of_texts_are_a_sample(graph, files, end):
+    known = expected.expected([files[end]], {}, undirected=True)
+    assert not known.exact and 0.8 < known.edges / graph.n_edges < 1.25
+    assert 0.8 < known.graph.n_vertices / VERTICES < 1.25
+
+
+@pytest.mark.parametrize("name", sorted(PLANNED))
+def test_every_subcommand_is_planned_and_refused_before_it_reads(name, graph, files, capsys, monkeypatch):
+    monkeypatch.setattr(ew, "read", lambda *_, **__: pytest.fail("the file is read"))
+    words = [name, files["mtx"], *OPTIONS[name]]
+    assert run(["plan", *words, "--memory", "1 TB"]) == 0
+    lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["vertices"] == f"{VERTICES}" and lines["edges"] == f"{graph.n_edges:,}"
+    assert lines["so"] == "the job fits"
+    assert run(["plan", *words, "--memory", "1 MB", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert not facts["fits"] and facts["vertices"] == VERTICES and facts["method"]
+    assert run([*words, "--memory", "1 MB", "--device", "cpu"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"edgewise: the job on {VERTICES} vertices and {graph.n_edges:,} edges needs 1")
+    assert "--memory is 1 MB; give " in error
+
+
+def test_what_is_only_known_after_reading(tmp_path, capsys):
+    file = tmp_path / "a.gml"
+    file.write_text("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]")
+    assert run(["plan", "cores", str(file)]) == 2
+    assert "a.gml: does not say how large the graph is before it is read" in capsys.readouterr().err
+    assert run(["cores", str(file), "--memory", "1 MB", "--device", "cpu"]) == 2
+    assert "core_numbers() of 2 vertices needs" in capsys.readouterr().err
+
+
+def test_commands_without_the_option_have_the_limit_of_the_machine(files, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(memory, "container_limits", lambda: [(1000, 1000)])
+    monkeypatch.setattr(memory, "held", lambda: 0)
+    for words in (["info"], ["convert"]):
+        more = [str(tmp_path / "out.npz")] if words == ["convert"] else []
+        assert run([*words, files["mtx"], *more]) == 2
+        assert (
+            "and the limit of the container is 1 KB, of which 1 KB are taken; use" in capsys.readouterr().err
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_estimate_that_fails_stops_no_call_but_is_seen(monkeypatch):
+    import edgewise.cores
+
+    def fail(graph, **_):
+        raise TypeError("planted")
+
+    graph = ew.generate.grid(5, 5)
+    monkeypatch.setattr(edgewise.cores, "needs", fail)
+    with pytest.warns(EdgewiseWarning, match=r"core_numbers\(\) needs in memory could not be .*planted"):
+        assert ew.core_numbers(graph, memory="1 TB").largest == 2
+    with pytest.raises(OutOfMemoryError):
+        ew.bfs(graph, 0, memory=1)
+
+
+def test_rows_of_tables_are_counted_by_their_bytes(tmp_path):
+    from edgewise.command.expected import pairs_in
+
+    table = pa.table({"left": np.arange(5000), "right": np.arange(5000) + 10**6, "note": ["x" * 50] * 5000})
+    for end in ("csv", "csv.gz"):
+        ew.write(table, tmp_path / f"wide.{end}")
+        known = pairs_in([str(tmp_path / f"wide.{end}")], {"source": "left", "target": "right"}, None)
+        assert 0.9 < known.rows / 5000 < 1.1
+
+
+@pytest.mark.parametrize("end", ["npz", "wsg", "gr"])
+def test_damaged_headers_are_told_by_reading(files, tmp_path, end, capsys):
+    with open(files[end], "rb") as file:
+        content = file.read()
+    file = tmp_path / f"damaged.{end}"
+    file.write_bytes(content[: len(content) // 2] if end == "npz" else content[:3] + b"9" * 30 + content[30:])
+    assert run(["cores", str(file), "--memory", "1 TB", "--device", "cpu"]) == 2
+    error = capsys.readouterr().err
+    assert f"damaged.{end}" in error and error.count("\n") == 1
+
+
+def test_a_compiler_that_finds_no_room_is_no_damaged_file(files, capsys, monkeypatch):
+    def fail(*_):
+        raise OSError("Could not find/load shared object file 'libllvmlite.so'")
+
+    monkeypatch.setitem(expected.HEADERS, "mtx", fail)
+    assert run(["cores", files["mtx"], "--memory", "1 TB", "--device", "cpu"]) == 2
+    error = capsys.readouterr().err
+    assert "the program needs more addresses than the limit of ulimit -v leaves; raise it by 300 MB" in error
