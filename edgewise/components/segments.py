@@ -7,8 +7,7 @@ can join the edges, such as Hook, with which Groute began (``join=``).
 
 On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
 kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is first
-copied into a page-locked buffer by all threads, which also narrow it; such segments are shorter, so that a
-GPU may read them in the cache of the CPU.  On the CPU nothing is copied.
+copied into a page-locked buffer by all threads, which also narrow it.  On the CPU nothing is copied.
 
 The workers of a team take segments from one queue; their labels are merged at the end.  Nothing is compressed
 between segments: splicing keeps paths short, and a pass over the parents costs as much as a segment.
@@ -33,8 +32,6 @@ from edgewise.workers import WorkQueue
 SEGMENT_EDGES = 1 << 23
 #: Buffers on the device: one is copied, one is joined, one is between the two.
 BUFFERS = 3
-#: Edges of a segment that is copied into a page-locked buffer first, at most.
-STAGED_EDGES = 1 << 22
 #: Edges of the smallest segment that is tried where memory is scarce.
 MIN_SEGMENT_EDGES = 1 << 16
 #: Share of the free memory of a device that may be taken.
@@ -118,8 +115,6 @@ class HostPipeline:
         self.join_stream.wait(streams.current(self.device).record())
         columns = [_as_parents(column, self.parent.dtype) for column in (sources, targets)]
         ready, size = self._copies(columns), self.segment_edges
-        if not ready:
-            size = min(size, STAGED_EDGES)
         for start in range(0, len(sources), size):
             self._join_segment([column[start : start + size] for column in columns], ready)
         streams.current(self.device).wait(self.join_stream.record())

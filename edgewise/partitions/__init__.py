@@ -81,12 +81,14 @@ class PartitionMethod(Method):
 def _bytes_at_worst(size):
     """Bytes of a partition of a random graph, as measured, whose levels have nearly as many entries.
 
-    Those of a mesh take a quarter of this.
+    Those of a mesh take a quarter of this.  The allocator of glibc keeps arrays of up to 32 MiB that are
+    freed.
     """
     from edgewise.partitions.ratings import TOTALS_BYTES
 
     totals = min(4 * size.vertices * size.threads, TOTALS_BYTES)
-    return totals + 56 * size.vertices + (18 + size.weight) * size.entries
+    needed = totals + 56 * size.vertices + (18 + size.weight) * size.entries
+    return needed + min(needed, 32 << 20)
 
 
 METHODS = {
@@ -255,7 +257,9 @@ def needs(graph, *, parts=2, method="auto", preset="default", **options) -> Need
 
 def _method(graph, k, given, preset):
     """The name of the method of a call."""
-    is_small = graph.n_vertices + graph.n_edges + PART_STEPS * k < tuning.CPU.partitions_small
+    size = size_of(graph)  # the number of edges takes memory if a graph has rows only
+    n_edges = size.edges if "edges" in graph.made_of else size.entries // 2
+    is_small = size.vertices + n_edges + PART_STEPS * k < tuning.CPU.partitions_small
     own = "fiduccia-mattheyses" if is_small else "jet"
     taken = METHOD_OF.get(preset, given if given != "auto" else own)
     if given not in ("auto", taken):
