@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--rate", type=float, help="Rows a second of a worker.")
     parser.add_argument("--storage", type=float, default=2e9, help="Bytes a second of all workers together.")
     given = parser.parse_args()
-    rate = given.rate or results("streams-cpu")["rows"][0]["edges_per_s"]
+    rate = given.rate or results("streams-rmat-cpu-4")["rows"][0]["edges_per_s"]
     print("| edges | ids | parents, GB | reading, min | merging, min | last merge, min | moved, TB |")
     print("|" + " --- |" * 7)
     for edges, ids in CASES:

@@ -233,7 +233,7 @@ def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.Memo
     raise OutOfMemoryError(f"the job needs {need}, and {most.in_words()}; {remedy}")
 
 
-def check_on_disk(path: Any, columns: dict, n_vertices: int | None, most: memory.Limit) -> None:
+def check_on_disk(path: Any, columns: dict, n_vertices: int | None, most: memory.MemoryLimit) -> None:
     """Raise OutOfMemoryError if the way on disk does not fit a limit; see :func:`pairs_of`."""
     found = [way for way in ways_of(pairs_of(path, columns, n_vertices)) if way.name == ON_DISK]
     if found:

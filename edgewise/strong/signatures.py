@@ -42,7 +42,7 @@ RETURNING = Rounds(KEPT.end, APART)
 #: Sweeps after which cycles of two edges are contracted.
 SOON = 12
 #: More sweeps than there can be.
-NEVER = np.int64(np.iinfo(np.int64).max)
+NEVER = int(np.iinfo(np.int64).max)
 #: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
 FEW_RETURNING = 8
 #: Times that a block goes over its edges in a sweep, unless nothing changes any more.
@@ -251,7 +251,7 @@ def label_rest(worker, state, contracted):
     """Label the vertices that were contracted, and those that no edge joins to another of their component."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        root = vertex
+        root = np.int64(vertex)
         while contracted and state.parent[root] != root:
             root = np.int64(state.parent[root])
         label = state.labels[root]
