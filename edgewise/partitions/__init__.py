@@ -308,7 +308,7 @@ def _warn(sizes, weights, limits, why):
     n, k, most = len(sizes), len(weights), int(weights.max(initial=0))
     if n < k:
         verb = "is" if k - n == 1 else "are"
-        problem = f"{k} parts of {counted(n, 'vertex')}: {counted(k - n, 'part')} {verb} empty"
+        problem = f"{counted(k, 'part')} of {counted(n, 'vertex')}: {counted(k - n, 'part')} {verb} empty"
     elif (weights <= limits).all():
         return
     elif len(sizes) and sizes.max() > limits.max():
