@@ -213,7 +213,7 @@ def partition(
     graph = on_device(graph, device)
     sizes, targets = vertex_weights_of(graph, vertex_weights), targets_of(target_weights, k)
     start = None if initial is None else checked_parts(graph, initial, k)
-    name = _method(graph, k, method, preset)
+    name = _method(graph, k, method, preset, target_weights is None)
     taken = METHODS[name]
     record = taken.record() if taken.record else None
     if contiguous:
@@ -251,16 +251,17 @@ def needs(graph, *, parts=2, method="auto", preset="default", **options) -> Need
     """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
     check_method(method, METHODS, {})
-    name = _method(graph, parts, method, preset)
+    name = _method(graph, parts, method, preset, options.get("target_weights") is None)
     return Needs(("rows",), name, METHODS[name].memory, size_of(graph))
 
 
-def _method(graph, k, given, preset):
-    """The name of the method of a call."""
-    size = size_of(graph)  # the number of edges takes memory if a graph has rows only
-    n_edges = size.edges if "edges" in graph.made_of else size.entries // 2
-    is_small = size.vertices + n_edges + PART_STEPS * k < tuning.CPU.partitions_small
-    own = "fiduccia-mattheyses" if is_small else "jet"
+def _method(graph, k, given, preset, are_equal):
+    """The name of the method of a call, whose parts have equal shares or others."""
+    # Graph.n_edges takes memory if there are rows only
+    has_edges = graph._rows is None or ("edges" in graph.made_of and graph.has_edges)
+    n_edges = len(graph._edges[0]) if has_edges else len(graph._rows[1]) // 2
+    is_small = graph.n_vertices + n_edges + PART_STEPS * k < tuning.CPU.partitions_small
+    own = "fiduccia-mattheyses" if is_small and are_equal else "jet"
     taken = METHOD_OF.get(preset, given if given != "auto" else own)
     if given not in ("auto", taken):
         problem = f"{argument('preset', preset)} has the method {taken}"

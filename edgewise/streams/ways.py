@@ -144,7 +144,10 @@ def _sample(stream):
     kept = chosen.batch.num_rows
     columns = [chosen.batch.column(name).slice(0, SAMPLE) for name in (source, target)]
     drawn = len(columns[0])
-    distinct = len(pc.unique(pa.chunked_array(columns)))
+    if columns[0].type == columns[1].type:
+        distinct = len(pc.unique(pa.chunked_array(columns)))
+    else:  # text and bytes, or text of short and of long offsets
+        distinct = len({one for column in columns for one in column.to_pylist()})
     numbers = pa.types.is_integer(columns[0].type)
     largest = max((pc.max(one).as_py() or 0 for one in columns), default=-1) if numbers and kept else -1
     length = sum(one.nbytes for one in columns) / max(2 * drawn, 1)
