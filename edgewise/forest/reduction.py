@@ -126,7 +126,7 @@ def mark_wanted(edge, sources, targets, order, known, marks):
 
 
 @compiled
-def sift(columns, order, known, has_self_loop, end, kept):
+def filter_edges(columns, order, known, has_self_loop, end, kept):
     """Copy the edges that the filter does not leave out; return their number, -1 if an end is no vertex.
 
     Vertices are those below ``end``, and those with a self-loop are marked.  Weights are copied as their

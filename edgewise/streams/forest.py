@@ -23,9 +23,9 @@ from edgewise.forest.reduction import (
     Reducer,
     bits_of,
     capacity_for,
+    filter_edges,
     filter_of,
     keys_only,
-    sift,
 )
 from edgewise.forest.result import SpanningForest
 from edgewise.index_type import index_type
@@ -189,7 +189,7 @@ class ForestReducer:
         known = known or filter_of([], np.empty(0, kind), 0)
         kept = Edges(np.empty(m, kind), np.empty(m, kind), np.empty_like(weights), np.empty(m, np.int64))
         order, bits = keys_only(weights, self.maximum), kept._replace(weights=bits_of(kept.weights))
-        count = sift(columns, order, known, has_self_loop, end, bits)
+        count = filter_edges(columns, order, known, has_self_loop, end, bits)
         if count < 0:
             return None
         found = kept.taken(slice(count))

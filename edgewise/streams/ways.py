@@ -214,8 +214,8 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
     """The ways to a spanning forest, of which none is on disk."""
     text = pairs.length if pairs.ids == "strings" else 0.0
     whole = pairs.rows * OF_EDGE + pairs.distinct * (OF_STRING + text)
-    sifted = threads.count()  # groups of which the edges are copied that may be in the forest
-    decoded = _decoded(pairs, WAITING + sifted, text + WEIGHT / 2)
+    filtered = threads.count()  # groups of which the edges are copied that may be in the forest
+    decoded = _decoded(pairs, WAITING + filtered, text + WEIGHT / 2)
     kept = pairs.distinct * (OF_STREAMED_TREE + text)
     return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
 

@@ -156,7 +156,7 @@ def test_what_is_sifted():
                 *(np.zeros(m, column.dtype) for column in (sources, targets, weights, ends))
             )
             bits = kept._replace(weights=reduction.bits_of(kept.weights))
-            count = reduction.sift(tuple(ends), order, known, loops, n, bits)
+            count = reduction.filter_edges(tuple(ends), order, known, loops, n, bits)
             positions = np.flatnonzero(marks)
             assert kept.taken(slice(count)).positions.tolist() == positions.tolist()
             for column, found in zip((sources, targets, weights), kept):
@@ -164,7 +164,7 @@ def test_what_is_sifted():
             assert set(np.flatnonzero(loops)) == set(sources[sources == targets].tolist())
         assert 0 < count < m
         ends[1, 7] = n
-        assert reduction.sift(tuple(ends), order, known, loops, n, bits) == -1
+        assert reduction.filter_edges(tuple(ends), order, known, loops, n, bits) == -1
 
 
 def test_edges_too_many_for_the_device(monkeypatch):
