@@ -39,8 +39,8 @@ KEPT = Rounds(CHANGED.end, APART)
 #: Number of the edges whose source is the pick of their target.
 RETURNING = Rounds(KEPT.end, APART)
 
-#: Sweeps after which cycles of two edges are contracted, of which a turn takes as long as two sweeps; 3, 6, 12
-#: and 24 were measured on an H200 (``bench/notes/strong.md``, state ab13f71f).
+#: Sweeps after which cycles of two edges are contracted, of which a turn takes as long as two sweeps; 3, 6,
+#: 12 and 24 were measured on an H200 (``bench/notes/strong.md``, state ab13f71f).
 SOON = 12
 #: More sweeps than there can be.
 NEVER = int(np.iinfo(np.int64).max)
