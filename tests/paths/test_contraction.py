@@ -7,8 +7,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import threads
+from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
-from edgewise.paths.hierarchy import kept
+from edgewise.paths.hierarchy import contraction, kept
 from tests.paths.hierarchies import contracted, dijkstra
 
 
@@ -149,15 +150,13 @@ def test_no_path_leads_over_infinite_weights():
 @pytest.mark.interpreter
 def test_negative_weights_are_refused():
     graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[2, -3])
-    with pytest.raises(
-        GraphError, match=r"^the edge from 'b' to 'c' weighs -3, and routes need weights of 0"
-    ):
+    with pytest.raises(GraphError, match=r"^the edge from 'b' to 'c' weighs -3, and routes need weights"):
         graph.prepare("routes")
     assert graph.prepared == ()
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize(("limit", "value"), [("ROOM", 1), ("MOST_NEIGHBOURS", 2)])
+@pytest.mark.parametrize(("limit", "value"), [("ROOM", 1), ("MOST_NEIGHBOURS", 1)])
 def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatch):
     if limit == "MOST_NEIGHBOURS" and not INTERPRETED:
         pytest.skip("compiled kernels keep the limits they were compiled with")
