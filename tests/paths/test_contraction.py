@@ -156,7 +156,7 @@ def test_negative_weights_are_refused():
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize(("limit", "value"), [("ROOM", 1), ("MOST_NEIGHBOURS", 1)])
+@pytest.mark.parametrize(("limit", "value"), [("ROOM", 0.5), ("MOST_NEIGHBOURS", 1)])
 def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatch):
     if limit == "MOST_NEIGHBOURS" and not INTERPRETED:
         pytest.skip("compiled kernels keep the limits they were compiled with")
