@@ -144,7 +144,9 @@ def betweenness(
     if samples is not None:
         check_whole("samples", samples, 1)
         if samples > n:
-            raise OptionError(f"{argument('samples', samples)}, but the graph has {n:,} vertices; leave it out")
+            raise OptionError(
+                f"{argument('samples', samples)}, but the graph has {n:,} vertices; leave it out"
+            )
         if samples < n:
             sources = np.sort(np.random.default_rng(seed).choice(n, samples, replace=False))
     if device is not None:
@@ -217,7 +219,7 @@ def _simple_rows(graph):
         raise GraphError(f"{problem}: merge the ends of such edges, or use {argument('weight', False)}")
     kind = np.int64 if weights.dtype.kind == "i" else np.float64
     if kind == np.int64 and len(weights) and int(weights.max()) * graph.n_vertices > MAX_SUM:
-        raise GraphError(f"a distance may pass 2**62; use smaller weights, or floats")
+        raise GraphError("a distance may pass 2**62; use smaller weights, or floats")
     rows = CSR(graph.offsets, graph.neighbours, weights.astype(kind, copy=False))
     return Adjacency(rows, None if graph.directed else rows)
 

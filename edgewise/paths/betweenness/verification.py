@@ -10,8 +10,8 @@ import numpy as np
 from edgewise.device import compiled
 from edgewise.errors import VerificationError
 from edgewise.graph import Graph
-from edgewise.paths.bfs import bfs
 from edgewise.paths.betweenness.scaling import scaled
+from edgewise.paths.bfs import bfs
 from edgewise.paths.sssp import shortest_paths
 
 #: Relative differences that are taken for rounding.
