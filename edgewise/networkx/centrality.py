@@ -106,13 +106,28 @@ def _numbers_of_nodes_before(G):
 
 def _searched_back(G, vertices, distance):
     """Sum of the distances to each of some vertices, and the number of vertices that they are from."""
-    search = Search(G.incoming()) if distance is None else NearestFirst(rows_by(G, distance, reverse=True))
-    found = []
-    for vertex in vertices:
-        run = search.run(one(vertex))
-        values = run.levels if distance is None else run.distances
-        found.append((sum(values[run.order].tolist()), len(run.order)))
-    return found
+    search = _distances_by(G, distance, True)
+    runs = (search(vertex) for vertex in vertices)
+    return [(sum(values.tolist()), len(order)) for order, values in runs]
+
+
+def _distances_by(G, distance, reverse):
+    """A function that returns the vertices that one reaches, in order, and their distances."""
+    if distance is None:
+        search = Search(G.incoming() if reverse else G.outgoing())
+
+        def levels_from(vertex):
+            run = search.run(one(vertex))
+            return run.order, run.levels[run.order]
+
+        return levels_from
+    weighted = NearestFirst(rows_by(G, distance, reverse=reverse))
+
+    def distances_from(vertex):
+        run = weighted.run(one(vertex))
+        return run.order, run.distances[run.order]
+
+    return distances_from
 
 
 def _closeness_of(total, reached, n, wf_improved):
@@ -152,12 +167,8 @@ def _runs(G, nodes, others, distance, reverse=False):
     """Yield each of some nodes with the others that it reaches, and their distances, which are not 0."""
     is_other = np.zeros(G.n, bool)
     is_other[[G.find(node) for node in others]] = True
-    if distance is None:
-        search = Search(G.incoming() if reverse else G.outgoing())
-    else:
-        search = NearestFirst(rows_by(G, distance, reverse=reverse))
+    search = _distances_by(G, distance, reverse)
     for node in nodes:
-        run = search.run(one(G.find(node)))
-        values = (run.levels if distance is None else run.distances)[run.order]
-        kept = is_other[run.order] & (values != 0)
-        yield node, (run.order[kept], values[kept])
+        order, values = search(G.find(node))
+        kept = is_other[order] & (values != 0)
+        yield node, (order[kept], values[kept])

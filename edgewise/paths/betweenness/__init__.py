@@ -55,6 +55,7 @@ METHODS = {
         Driver("edgewise.paths.betweenness.warps:warps"),
         "32 sources at once, one in each lane of a warp",
         "after Brandes 2001 and Then et al. 2014",
+        devices=("cuda",),
     ),
 }
 #: Largest sum of integer weights.
@@ -133,7 +134,7 @@ def betweenness(
     >>> import edgewise as ew
     >>> graph = ew.Graph.from_edges(["a", "b", "c", "c"], ["b", "c", "d", "e"])
     >>> result = ew.betweenness(graph, normalized=False)
-    >>> result.scores.tolist(), list(result.most_central)[:2]
+    >>> result.scores.tolist(), result.most_central.tolist()[:2]
     ([0.0, 3.0, 5.0, 0.0, 0.0], ['c', 'b'])
     """
     check_graph(graph)
@@ -231,7 +232,7 @@ def _check(found, graph):
             "a weight is so small that adding it to a distance does not change that; "
             "use integers, or weights of similar sizes"
         )
-    wrong = arrays.namespace(found.scores).isnan(found.scores)
+    wrong = ~arrays.namespace(found.scores).isfinite(found.scores)
     if bool(wrong.any()):
         vertex = graph.ids_of(np.array([int(wrong.argmax())]))[0]
         raise GraphError(

@@ -105,9 +105,8 @@ def add_dependencies(rows, n_found, scratch, scores, edge_scores):
                 quotient += quotients[other]
                 if len(edge_scores) > 0:
                     edge_scores[entry] += counts[vertex] * quotients[other]
-        dependency = quotient * counts[vertex]
-        # NaN where a count is infinite
-        quotients[vertex] = (counts[vertex] / counts[vertex] + dependency) / counts[vertex]
+        dependency = quotient * counts[vertex]  # infinite or NaN where the count is infinite
+        quotients[vertex] = (1.0 + dependency) / counts[vertex]
         if position > 0:
             scores[vertex] += dependency
 

@@ -15,7 +15,7 @@ these are near each other (:class:`~edgewise.paths.apsp.many_sources.BallOrder`)
 On the way back every vertex *pulls* the sum from its neighbours.  The quotient ``(1 + delta) / sigma`` takes
 the place of ``sigma``, which is not read any more.  So there are no lists of predecessors, one vector for
 each vertex, and nothing is atomic, because a batch belongs to one thread.  A count that is too large for a
-float becomes infinite, its quotient NaN, and so do the scores.
+float becomes infinite, and so do the scores, or they become NaN, which zero times infinity is.
 
 U. Brandes, "A faster algorithm for betweenness centrality" (Journal of Mathematical Sociology, 2001); M. Then
 et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
@@ -30,7 +30,7 @@ from edgewise.device import compiled, device
 from edgewise.paths.apsp.many_sources import BallOrder
 from edgewise.paths.betweenness.sums import Dependencies, added_up, is_stopped, new_sums, take
 from edgewise.primitives.thread_pool import ThreadPool
-from edgewise.primitives.vectors import added, chosen, of_bytes, product, quotient, total, write
+from edgewise.primitives.vectors import added, chosen, of_bytes, product, quotient, total, wrapping_add, write
 
 #: Sources of a batch.
 LANES = 16
@@ -135,8 +135,7 @@ def add_dependencies(rows, scratch, n_levels, scores):
                     dependency = added(dependency, chosen(read(counts, other * U(LANES)), both))
             dependency = product(dependency, chosen(paths, here))
             scores[vertex] += total(dependency)
-            ones = quotient(paths, paths)  # NaN where a count is infinite
-            new = quotient(added(ones, dependency), paths)
+            new = quotient(wrapping_add(dependency, 1.0), paths)
             write(counts, at, added(chosen(new, here), chosen(paths, ~here)))
         mark(scratch, number, n_levels)
     for position in range(begins[1], begins[min(2, n_levels)]):

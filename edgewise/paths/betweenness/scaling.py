@@ -23,15 +23,20 @@ def scaled(sums, graph, sources, normalized, endpoints):
 
     A source that is no end of its paths is not among its own sources, so its average is over one less.
     """
-    n, k = graph.n_vertices, graph.n_vertices if sources is None else len(sources)
+    n = graph.n_vertices
     others = n if endpoints else n - 1
     if others < 2:
         return sums
-    whole = 1 / (others - 1) if normalized else others / (1 if graph.directed else 2)
-    if sources is None or endpoints:
-        return sums * (whole / (others if sources is None else k))
-    scores = sums * (whole / k)
-    scores[sources] = sums[sources] * (whole / (k - 1)) if k > 1 else np.nan
+
+    def scale(k):  # in the order of NetworkX's operations, for the same last bits
+        return 1 / (k * (others - 1)) if normalized else others / (k * (1 if graph.directed else 2))
+
+    if sources is None:
+        return sums * scale(others)
+    k = len(sources)
+    scores = sums * scale(k)
+    if not endpoints:
+        scores[sources] = sums[sources] * scale(k - 1) if k > 1 else np.nan
     return scores
 
 

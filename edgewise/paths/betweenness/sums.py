@@ -24,7 +24,7 @@ class Dependencies(NamedTuple):
     Attributes
     ----------
     scores : (n,) float64 array
-        Dependencies of all sources on each vertex, added up; NaN where a number of paths is too large.
+        Dependencies of all sources on each vertex, added up; infinite or NaN where there are too many paths.
     edge_scores : (entries,) float64 array or None
         The same on each entry of the rows.
     rounded : bool

@@ -5,6 +5,8 @@ them, the vertices are taken one after the other: each adds up the counts of tho
 that come in, and on the way back gives them their shares.  The methods look at the edges that leave.
 """
 
+from typing import Any
+
 import numpy as np
 
 from edgewise.device import compiled
@@ -47,11 +49,11 @@ def verify(graph, result):
     incoming = edges.reverse()
     weights = incoming.csr_weights if result.weighted else np.ones(len(incoming.neighbours), np.int64)
     weights = weights.astype(np.int64 if weights.dtype.kind == "i" else np.float64, copy=False)
+    dtype: Any = weights.dtype.name
     searched = Graph(n, rows=(edges.offsets, edges.neighbours, edges.csr_weights), directed=host.directed)
     scores, sources = np.zeros(n), np.arange(n) if result.sources is None else result.sources
     for source in sources:
-        options = {"dtype": weights.dtype.name} if result.weighted else {}
-        found = (shortest_paths if result.weighted else bfs)(searched, int(source), **options)
+        found = shortest_paths(searched, source, dtype=dtype) if result.weighted else bfs(searched, source)
         reached = np.flatnonzero(found.distances != found.unreached)
         distances = found.distances.astype(weights.dtype)
         order = reached[np.argsort(distances[reached], kind="stable")]

@@ -55,13 +55,14 @@ class Rows(NamedTuple):
     """Rows, some of which are in pieces.
 
     ``offsets`` (n + 1,) int64, ``neighbours`` (m,); ``firsts`` (n + 1,) int64: pieces of the rows before each
-    one; ``rows`` (pieces,) int64: the row of each piece.
+    one; ``rows`` (pieces,) int64: the row of each piece; ``piece``: entries of a piece.
     """
 
     offsets: Any
     neighbours: Any
     firsts: Any
     rows: Any
+    piece: int
 
 
 class BatchSearch(NamedTuple):
@@ -185,8 +186,8 @@ def pull(neighbours, limits, number, own, thread):
 def entries_of(rows, piece):
     """Where the entries of a piece begin and end."""
     vertex = rows.rows[U(piece)]
-    begin = rows.offsets[U(vertex)] + (piece - rows.firsts[U(vertex)]) * PIECE
-    return begin, min(begin + PIECE, rows.offsets[U(vertex + 1)])
+    begin = rows.offsets[U(vertex)] + (piece - rows.firsts[U(vertex)]) * rows.piece
+    return begin, min(begin + rows.piece, rows.offsets[U(vertex + 1)])
 
 
 @device
@@ -337,8 +338,8 @@ def score_level(search, begin, end, following, own, thread):
             if here >> number & 1 != 0:
                 at = U((vertex + thread.base) * SOURCES + number)
                 paths = own.counts[at]
-                dependency = quotient * paths
-                own.counts[at] = (paths / paths + dependency) / paths  # NaN where a count is infinite
+                dependency = quotient * paths  # infinite or NaN where the count is infinite
+                own.counts[at] = (1.0 + dependency) / paths
                 added += dependency + search.endpoints
                 if search.endpoints != 0:
                     fetch_add(own.reached, U(thread.team * SOURCES + number), 1)
@@ -391,15 +392,15 @@ def search_batches(worker, search, own):
             team_barrier(worker, search.whole)
 
 
-def in_pieces(csr):
-    """Rows with the pieces of those that have more than ``PIECE`` entries."""
+def in_pieces(csr, piece):
+    """Rows with the pieces of those that have more than ``piece`` entries."""
     from edgewise.ingest.edges import row_numbers
 
     where = arrays.device_of(csr.offsets)
     xp, lengths = arrays.namespace(where), csr.offsets[1:] - csr.offsets[:-1]
     firsts = arrays.zeros(csr.n_vertices + 1, np.int64, where)
-    firsts[1:] = xp.cumsum(xp.where(lengths > PIECE, -(-lengths // PIECE), 0))
-    return Rows(csr.offsets, csr.neighbours, firsts, row_numbers(firsts, np.int64))
+    firsts[1:] = xp.cumsum(xp.where(lengths > piece, -(-lengths // piece), 0))
+    return Rows(csr.offsets, csr.neighbours, firsts, row_numbers(firsts, np.int64), piece)
 
 
 def new_scratch(search, n_teams, where):
@@ -436,14 +437,14 @@ def teams_for(rows, n_batches, needed, where):
     return (1, True) if few or (4 * teams < blocks and teams < n_batches) else (teams, False)
 
 
-def warps(rows, sources, endpoints, *, n_teams=None) -> Dependencies:
+def warps(rows, sources, endpoints, *, n_teams=None, piece=PIECE) -> Dependencies:
     """Dependencies of (k,) int64 ``sources`` on every vertex.
 
-    ``n_teams`` is for tests and measurements: so many blocks, or 0 for one team of all.
+    Tests and measurements give ``n_teams``, 0 for one team of all blocks, and the entries of a ``piece``.
     """
     n, where = rows.n_vertices, arrays.device_of(rows.offsets)
-    outgoing = in_pieces(rows.outgoing)
-    incoming = outgoing if rows.symmetric else in_pieces(rows.incoming)
+    outgoing = in_pieces(rows.outgoing, piece)
+    incoming = outgoing if rows.symmetric else in_pieces(rows.incoming, piece)
     if SPARSE * len(sources) >= n:
         order = BallOrder(rows.outgoing.on_host())
         sources = order.batches(sources, np.empty(0, np.int64), SOURCES).sources
