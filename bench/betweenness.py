@@ -22,7 +22,7 @@ import edgewise as ew
 from edgewise.device import threads
 from edgewise.paths.betweenness import Wanted, between
 
-#: Graphs by default; names with a slash are files of the folder with real graphs.
+#: Graphs by default; names with a dot are files of the folder with real graphs.
 NAMED = ("grid-13", "rmat-14", "rmat-15", "rmat-16", "grid-15")
 #: Vertices up to which all are sources.
 ALL = 10_000
@@ -30,15 +30,13 @@ ALL = 10_000
 FEW = 32
 
 
-def graph_named(name):
+def graph_named(name, device):
     """A graph of a family, or a file of real graphs, without self-loops and repeated edges."""
-    if "/" in name or "." in name:
-        return (
-            ew.read(os.path.join(os.environ.get("EDGEWISE_TEST_DATA", ""), name))
-            .without_weights()
-            .simplified()
-        )
-    return families.graph(name).without_weights().simplified()
+    if "." in name:
+        made = ew.read(os.path.join(os.environ.get("EDGEWISE_TEST_DATA", ""), name)).to(device)
+    else:
+        made = families.graph(name, device)
+    return made.without_weights().simplified()
 
 
 def by_edgewise(graph, sources):
@@ -98,8 +96,8 @@ def rows_of(given):
     given.facts |= {"threads": n_threads}
     there = [name for name in ("networkit", "igraph") if find_spec(name) and name not in given.without]
     for name in given.named:
-        host = graph_named(name)
-        here, n = host.to(given.device), host.n_vertices
+        here = graph_named(name, given.device)
+        host, n = here.to("cpu"), here.n_vertices
         draw = np.random.default_rng(1)
         few = np.sort(draw.choice(n, min(FEW, n - 1), replace=False))
         sources = None if n <= ALL else np.sort(draw.choice(n, min(given.samples, n), replace=False))

@@ -1,8 +1,8 @@
 """Centralities by shortest paths: betweenness of nodes and edges, closeness, harmonic centrality.
 
-Where all nodes are wanted, edgewise searches from many nodes at a time.  Sums of integers and quotients are
-NetworkX's, bit for bit.  Where distances are floats, or only some nodes are wanted, the searches are
-NetworkX's, one after the other, and so are the sums.
+Where all nodes of a graph that is not small are wanted, edgewise searches from many nodes at a time.  Sums of
+integers, and their quotients, are NetworkX's, bit for bit.  Where distances are floats, or only some nodes
+are wanted, the searches are NetworkX's, one after the other, and so are the sums.
 """
 
 from collections.abc import Hashable
@@ -16,6 +16,7 @@ from edgewise.networkx.components import labels_of
 from edgewise.networkx.distances import measures_of, without_weights
 from edgewise.networkx.nearest_first import NearestFirst
 from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.small import is_small
 from edgewise.networkx.unweighted import one
 from edgewise.networkx.weighted import rows_by, vertex_of
 from edgewise.paths.betweenness import Wanted, between
@@ -78,9 +79,10 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
 
 def _closeness(G, distance, wf_improved):
     """Closeness of all nodes."""
-    reached = _numbers_of_nodes_before(G)
-    rows = None if distance is None else rows_by(G, distance).weights
-    if reached is None or (rows is not None and (rows.dtype.kind == "f" or rows.min(initial=0) < 0)):
+    weights = np.empty(0, np.int64) if distance is None else rows_by(G, distance).weights
+    whole = not is_small(G) and weights.dtype.kind == "i" and weights.min(initial=0) >= 0
+    reached = _numbers_of_nodes_before(G) if whole else None
+    if reached is None:
         return [
             _closeness_of(total, reached, G.n, wf_improved)
             for total, reached in _searched_back(G, range(G.n), distance)
@@ -96,8 +98,8 @@ def _closeness(G, distance, wf_improved):
 
 def _numbers_of_nodes_before(G):
     """Number of nodes from which a path leads to each one; ``None`` where that takes searches."""
-    labels, count = labels_of(G)
     if not G.is_directed():
+        labels, _ = labels_of(G)
         return np.bincount(labels, minlength=G.n)[labels]
     from edgewise.networkx.strong import number_strongly_connected_components
 
@@ -147,7 +149,7 @@ def _some(G, nodes):
 @implements(why_not=without_callable("distance"), note=ROUNDED)
 def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
     wanted, origins = _some(G, nbunch), _some(G, sources)
-    if len(wanted) == len(origins) == G.n:
+    if len(wanted) == len(origins) == G.n and not is_small(G):
         found = measures_of(G, distance).harmonic
         return {node: found[G.find(node)].item() or 0 for node in wanted}
     if len(wanted) < len(origins):

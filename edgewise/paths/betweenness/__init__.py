@@ -100,7 +100,8 @@ def betweenness(
     endpoints : bool
         Count the ends of a path, too.
     samples : int, optional
-        Follow the paths from so many sources only, which are drawn without replacement; the
+        Follow the paths from so many sources only, which are drawn without replacement; from all, if
+        there are no more.  The
         :attr:`~edgewise.paths.betweenness.result.Betweenness.error` of the result says how far the scores
         may be off.
     seed : int
@@ -125,7 +126,8 @@ def betweenness(
         Weights that are zero, negative, NaN or too large, a weight that is lost when it is added to a
         distance, more shortest paths between two vertices than a float64 can count.
     OptionError
-        An unknown method or option, a method that takes no weights or edges, more samples than vertices.
+        An unknown method or option, a method that takes no weights or edges, or numbers that are no whole
+        ones or too small.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -140,14 +142,9 @@ def betweenness(
     check_graph(graph)
     check_method(method, METHODS, {})
     check_whole("seed", seed, 0)
-    n = graph.n_vertices
-    sources = None
+    n, sources = graph.n_vertices, None
     if samples is not None:
         check_whole("samples", samples, 1)
-        if samples > n:
-            raise OptionError(
-                f"{argument('samples', samples)}, but the graph has {n:,} vertices; leave it out"
-            )
         if samples < n:
             sources = np.sort(np.random.default_rng(seed).choice(n, samples, replace=False))
     if device is not None:
