@@ -15,8 +15,8 @@ pytestmark = pytest.mark.interpreter
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(16), range(60)
 rng = np.random.default_rng(4)
 ROWS = _simple_rows(ew.Graph.from_edges(*rng.integers(0, N, (2, 24)), n_vertices=N))
-SOURCES = np.arange(5)
-EXPECTED = METHODS["brandes"].run(ROWS, SOURCES, True).scores
+SOURCES, WEIGHTS = np.arange(5), np.arange(1.0, N + 1)
+EXPECTED = METHODS["brandes"].run(ROWS, SOURCES, WEIGHTS, True).scores
 
 
 def scores_by(seed, **replaced):
@@ -24,7 +24,7 @@ def scores_by(seed, **replaced):
     scheduler = jitter.Scheduler(seed, max_steps=100_000)
     region = jitter.jittery(warps.search_batches.body, **replaced)
     rows = warps.in_pieces(ROWS.outgoing, 3)
-    search = warps.BatchSearch(rows, rows, SOURCES, 1, 1, 1)
+    search = warps.BatchSearch(rows, rows, SOURCES, WEIGHTS, 1, 1, 1)
     own = warps.new_scratch(search, 1, "cpu")
     shared = {name: jitter.Jittery(getattr(own, name), scheduler) for name in ("coming", "tail", "vertices")}
     ended = jitter.run_region(

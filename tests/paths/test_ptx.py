@@ -67,10 +67,10 @@ def test_cooperative(index, capability):
 
 
 def warps_kinds(index):
-    ids, words, longs = f"{index}[]", "uint32[]", "int64[]"
-    rows = warps.Rows, (longs, ids, longs, longs, "int64")
-    search = warps.BatchSearch, (rows, rows, longs, "int64", "int64", "int64")
-    state = "float64[]", words, words, words, ids, words, longs, longs, longs, "float64[]", "float64[]"
+    ids, words, longs, floats = f"{index}[]", "uint32[]", "int64[]", "float64[]"
+    rows = warps.Rows, (longs, ids, longs, longs, "int64", "int64")
+    search = warps.BatchSearch, (rows, rows, longs, floats, "int64", "int64", "int64")
+    state = floats, words, words, words, ids, words, longs, longs, longs, floats, floats, floats
     return "int32[]", search, (warps.Scratch, state)
 
 

@@ -28,6 +28,7 @@ from edgewise.method import (
 from edgewise.paths.betweenness.result import Betweenness
 from edgewise.paths.betweenness.scaling import error_of, scaled
 from edgewise.paths.betweenness.sums import Dependencies
+from edgewise.paths.betweenness.trees import without_trees
 from edgewise.paths.csr import CSR, Adjacency, adjacency_of
 from edgewise.paths.sssp.weights import edge_at, passable, spread_in
 from edgewise.primitives.rows import are_simple
@@ -35,9 +36,9 @@ from edgewise.weights import WeightOptions, weighted_front
 
 __all__ = ["METHODS", "Betweenness", "betweenness"]
 
-#: ``run(rows, sources, endpoints)`` with an :class:`~edgewise.paths.csr.Adjacency` without self-loops and
-#: repeated entries, and (k,) int64 sources on the host, returns
-#: :class:`~edgewise.paths.betweenness.sums.Dependencies`.
+#: ``run(rows, sources, weights, endpoints)`` returns :class:`~edgewise.paths.betweenness.sums.Dependencies`.
+#: The rows, an :class:`~edgewise.paths.csr.Adjacency`, have no self-loops and no repeated entries; (k,) int64
+#: sources, and (n,) float64 weights of the vertices, by which they count, are on the host.
 METHODS = {
     "lanes": Method(
         Driver("edgewise.paths.betweenness.lanes:lanes"),
@@ -161,12 +162,12 @@ def between(graph, wanted, method="auto", device=None) -> Betweenness:
     check_device(name, device or graph.device, METHODS) if method != "auto" else None
     graph = on_device(graph, device)
     place = graph.device if "cuda" in METHODS[name].devices else "cpu"
-    with arrays.guard(place):
+    with arrays.guard(place), np.errstate(invalid="ignore", over="ignore"):
         here = graph.to(place)
         rows = here.cached(("betweenness", weighted), lambda: _simple_rows(here))
         arrays.synchronize(place)
         start = perf_counter()
-        found = _dependencies(name, rows, wanted)
+        found = _dependencies(METHODS[name].run, here, rows, wanted)
         arrays.synchronize(place)
         seconds = perf_counter() - start
     _check(found, graph)
@@ -190,15 +191,24 @@ def _chosen(method, only_brandes, on_gpu):
     return method
 
 
-def _dependencies(name, rows, wanted):
-    """What a method returns; nothing is searched in a graph without vertices."""
-    n = rows.n_vertices
+def _dependencies(run, graph, rows, wanted):
+    """What a method returns for a graph, or for its core where all vertices are sources.
+
+    Every vertex of an undirected component of ``c`` vertices is an end of ``2 (c - 1)`` ordered pairs.
+    """
+    n, options = rows.n_vertices, {"edges": True} if wanted.edges else {}
     if not n:
         return Dependencies(np.zeros(0), np.zeros(0))
-    sources = np.arange(n) if wanted.sources is None else wanted.sources
-    options = {"edges": True} if wanted.edges else {}
-    with np.errstate(invalid="ignore", over="ignore"):
-        return METHODS[name].run(rows, sources, wanted.endpoints, **options)
+    if wanted.sources is not None or not rows.symmetric or wanted.edges:
+        sources = np.arange(n) if wanted.sources is None else wanted.sources
+        return run(rows, sources, np.ones(n), wanted.endpoints, **options)
+    core = graph.cached(("core of betweenness", len(rows.weights) > 0), lambda: without_trees(rows))
+    scores = core.pairs + 2.0 * (core.sizes - 1) if wanted.endpoints else core.pairs.copy()
+    if not len(core.vertices):
+        return Dependencies(scores)
+    found = run(core.rows, np.arange(len(core.vertices)), core.weights, False)
+    scores[core.vertices] += arrays.move(found.scores, "cpu")
+    return found._replace(scores=scores)
 
 
 def _simple_rows(graph):

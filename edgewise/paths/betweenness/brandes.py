@@ -91,10 +91,11 @@ def settle_nearest_first(rows, source, scratch, rounded):
 
 
 @device
-def add_dependencies(rows, n_found, scratch, scores, edge_scores):
+def add_dependencies(rows, weights_of, n_found, scratch, scores, edge_scores):
     """Add the dependencies of the first vertex in the order on all others, and on entries if wanted."""
     offsets, neighbours, weights = rows
     order, distances, counts, quotients, _ = scratch
+    times = weights_of[order[0]]
     for position in range(n_found - 1, -1, -1):
         vertex = order[position]
         quotient = 0.0
@@ -106,20 +107,21 @@ def add_dependencies(rows, n_found, scratch, scores, edge_scores):
                 if len(edge_scores) > 0:
                     edge_scores[entry] += counts[vertex] * quotients[other]
         dependency = quotient * counts[vertex]  # infinite or NaN where the count is infinite
-        quotients[vertex] = (1.0 + dependency) / counts[vertex]
+        quotients[vertex] = (weights_of[vertex] + dependency) / counts[vertex]
         if position > 0:
-            scores[vertex] += dependency
+            scores[vertex] += times * dependency
 
 
 @compiled
-def search_sources(rows, sources, wanted, sums, scratch):
+def search_sources(rows, searched, wanted, sums, scratch):
     """Take one sum after the other until none is left, and add up its sources.
 
-    ``wanted`` are: whether ends of paths count, the number of entries whose scores are wanted, and a flag
-    that becomes 1 where a weight is lost by rounding.
+    ``searched`` are the sources, and how often each vertex counts.  ``wanted`` are: whether ends of paths
+    count, the number of entries whose scores are wanted, the distance of vertices that are not reached, and a
+    flag that becomes 1 where a weight is lost by rounding.
     """
     n, number = len(scratch.order), take(sums)
-    endpoints, n_entries, none, rounded = wanted
+    (sources, weights_of), (endpoints, n_entries, none, rounded) = searched, wanted
     while number < sums.count:
         begin = number * (n + n_entries)
         scores, edge_scores = sums.values[begin : begin + n], sums.values[begin + n : begin + n + n_entries]
@@ -132,7 +134,7 @@ def search_sources(rows, sources, wanted, sums, scratch):
                 n_found = settle_nearest_first(rows, sources[at], scratch, rounded)
             else:
                 n_found = settle_by_levels(rows, sources[at], none, scratch)
-            add_dependencies(rows, n_found, scratch, scores, edge_scores)
+            add_dependencies(rows, weights_of, n_found, scratch, scores, edge_scores)
             if endpoints:
                 scores[sources[at]] += n_found - 1
                 for position in range(1, n_found):
@@ -147,7 +149,7 @@ def new_scratch(rows, dtype):
     return Scratch(np.empty(n, np.int64), np.empty(n, dtype), np.empty(n), np.empty(n), heap)
 
 
-def brandes(rows, sources, endpoints, edges=False) -> Dependencies:
+def brandes(rows, sources, weights, endpoints, edges=False) -> Dependencies:
     """Dependencies of (k,) int64 ``sources`` on every vertex, and on every entry of the rows if wanted."""
     csr, n = rows.outgoing, rows.n_vertices
     dtype = csr.weights.dtype if len(csr.weights) else np.dtype(np.int64)
@@ -155,7 +157,8 @@ def brandes(rows, sources, endpoints, edges=False) -> Dependencies:
     sums, rounded = new_sums(n + n_entries, len(sources)), np.zeros(1, np.int32)
     pool = ThreadPool(sums.count, 32 * n + 16 * len(csr.weights))
     wanted = bool(endpoints), n_entries, dtype.type(unreached(dtype)), rounded
-    calls = [(csr, sources, wanted, sums, new_scratch(csr, dtype)) for _ in range(pool.n_workers)]
+    searched = sources, weights
+    calls = [(csr, searched, wanted, sums, new_scratch(csr, dtype)) for _ in range(pool.n_workers)]
     pool.starmap(search_sources, calls, cancel=partial(sums.stop.fill, 1))
     scores = added_up(sums.values, sums.count)
     return Dependencies(scores[:n], scores[n:] if edges else None, bool(rounded[0]))

@@ -5,6 +5,9 @@ paths to every vertex, ``sigma``, and a pass from the farthest level back to the
 
     delta[u] = sigma[u] * (sum of (1 + delta[w]) / sigma[w] over the neighbours w in the next level).
 
+A vertex into which trees were folded (:mod:`~edgewise.paths.betweenness.trees`) counts as its *weight* says:
+that takes the place of the 1, and as a source it counts so many times.
+
 Here 16 sources are searched from at once, as in :mod:`~edgewise.paths.apsp.many_sources`.  The counts of a
 vertex, one for each source, are a vector.  A word says which sources have reached the vertex, and
 ``here & ~seen[w]`` are those of ``u`` that reach ``w`` in the next level: their lanes are added to the vector
@@ -47,7 +50,8 @@ class Scratch(NamedTuple):
     ``counts`` (LANES * n,) float64: the number of shortest paths to each vertex from each source, then the
     quotients.  ``seen`` (n,): the sources that have reached a vertex.  ``level`` (n,): those that reach it in
     the next level, zeros between searches.  ``vertices`` and ``bits`` (LANES * n,): the queue;
-    ``begins`` (n + 2,) int64: where each level begins in it.  ``reached`` (LANES,) float64.
+    ``begins`` (n + 2,) int64: where each level begins in it.  ``shares`` and ``reached`` (LANES,) float64:
+    the weight of each source, and the vertices that it reaches.
     """
 
     counts: Any
@@ -56,13 +60,15 @@ class Scratch(NamedTuple):
     vertices: Any
     bits: Any
     begins: Any
+    shares: Any
     reached: Any
 
 
 @device
-def begin(scratch, sources, first, n_sources):
+def begin(scratch, sources, weights, first):
     """Queue the sources of a batch as the first level."""
-    counts, seen, _, vertices, bits, begins, _ = scratch
+    counts, seen, _, vertices, bits, begins, shares, _ = scratch
+    n_sources = min(LANES, len(sources) - first)
     for at in range(len(seen)):
         seen[at] = 0
     for at in range(len(counts)):
@@ -71,7 +77,7 @@ def begin(scratch, sources, first, n_sources):
         source = sources[first + lane]
         counts[source * LANES + lane] = 1.0
         seen[source] = 1 << lane
-        vertices[lane], bits[lane] = source, 1 << lane
+        vertices[lane], bits[lane], shares[lane] = source, 1 << lane, weights[source]
     begins[0], begins[1] = 0, n_sources
 
 
@@ -79,7 +85,7 @@ def begin(scratch, sources, first, n_sources):
 def count_paths(rows, scratch):
     """Search from the queued sources; return the number of levels."""
     offsets, neighbours = rows
-    counts, seen, level, vertices, bits, begins, _ = scratch
+    counts, seen, level, vertices, bits, begins, _, _ = scratch
     n_levels = 1
     while begins[n_levels] > begins[n_levels - 1]:
         end = begins[n_levels]
@@ -110,7 +116,7 @@ def count_paths(rows, scratch):
 @device
 def mark(scratch, number, n_levels):
     """Mark the vertices of one level, and no longer those of the next one."""
-    _, _, level, vertices, bits, begins, _ = scratch
+    _, _, level, vertices, bits, begins, _, _ = scratch
     for position in range(begins[number + 1], begins[min(number + 2, n_levels)]):
         level[U(vertices[U(position)])] = 0
     for position in range(begins[number], begins[number + 1]):
@@ -118,10 +124,11 @@ def mark(scratch, number, n_levels):
 
 
 @device
-def add_dependencies(rows, scratch, n_levels, scores):
+def add_dependencies(rows, weights, scratch, n_levels, scores):
     """Add the dependencies of the batch to the scores, from the last level back to the second."""
     offsets, neighbours = rows
-    counts, _, level, vertices, bits, begins, _ = scratch
+    counts, _, level, vertices, bits, begins, shares, _ = scratch
+    own = read(shares, 0)
     for number in range(n_levels - 1, 0, -1):
         for position in range(begins[number], begins[number + 1]):
             vertex, here = U(vertices[U(position)]), bits[U(position)]
@@ -134,8 +141,8 @@ def add_dependencies(rows, scratch, n_levels, scores):
                 if both != 0:
                     dependency = added(dependency, chosen(read(counts, other * U(LANES)), both))
             dependency = product(dependency, chosen(paths, here))
-            scores[vertex] += total(dependency)
-            new = quotient(wrapping_add(dependency, 1.0), paths)
+            scores[vertex] += total(product(dependency, own))
+            new = quotient(wrapping_add(dependency, weights[vertex]), paths)
             write(counts, at, added(chosen(new, here), chosen(paths, ~here)))
         mark(scratch, number, n_levels)
     for position in range(begins[1], begins[min(2, n_levels)]):
@@ -145,7 +152,7 @@ def add_dependencies(rows, scratch, n_levels, scores):
 @device
 def add_ends(scratch, n_levels, sources, first, scores):
     """Add one to every vertex for each source that reaches it, and to a source what it reaches."""
-    _, _, _, vertices, bits, begins, reached = scratch
+    _, _, _, vertices, bits, begins, _, reached = scratch
     for lane in range(LANES):
         reached[lane] = 0.0
     for position in range(begins[1], begins[n_levels]):
@@ -158,17 +165,17 @@ def add_ends(scratch, n_levels, sources, first, scores):
 
 
 @compiled
-def search_batches(rows, sources, endpoints, sums, scratch):
+def search_batches(rows, search, sums, scratch):
     """Take one sum after the other until none is left, and add up its batches."""
-    n, number = len(scratch.seen), take(sums)
+    n, number, (sources, weights, endpoints) = len(scratch.seen), take(sums), search
     while number < sums.count:
         scores = sums.values[number * n : (number + 1) * n]
         for first in range(number * LANES, len(sources), sums.count * LANES):
             if is_stopped(sums):
                 return
-            begin(scratch, sources, first, min(LANES, len(sources) - first))
+            begin(scratch, sources, weights, first)
             n_levels = count_paths(rows, scratch)
-            add_dependencies(rows, scratch, n_levels, scores)
+            add_dependencies(rows, weights, scratch, n_levels, scores)
             if endpoints:
                 add_ends(scratch, n_levels, sources, first, scores)
         number = take(sums)
@@ -183,17 +190,17 @@ def new_scratch(n, index):
     """The memory of a worker."""
     counts, vertices = np.empty(LANES * n), np.empty(LANES * n, index)
     seen, level, bits = (np.zeros(count, BITS) for count in (n, n, LANES * n))
-    return Scratch(counts, seen, level, vertices, bits, np.empty(n + 2, np.int64), np.empty(LANES))
+    return Scratch(counts, seen, level, vertices, bits, np.empty(n + 2, np.int64), *np.zeros((2, LANES)))
 
 
-def lanes(rows, sources, endpoints) -> Dependencies:
+def lanes(rows, sources, weights, endpoints) -> Dependencies:
     """Dependencies of (k,) int64 ``sources`` on every vertex."""
     n, index = rows.n_vertices, rows.neighbours.dtype
     sources = BallOrder(rows.outgoing).batches(sources, np.empty(0, np.int64), LANES).sources
     sums = new_sums(n, -(-len(sources) // LANES))
     pool = ThreadPool(sums.count, bytes_of_worker(n, index.itemsize))
     calls = [
-        ((rows.offsets, rows.neighbours), sources, endpoints, sums, new_scratch(n, index))
+        ((rows.offsets, rows.neighbours), (sources, weights, endpoints), sums, new_scratch(n, index))
         for _ in range(pool.n_workers)
     ]
     pool.starmap(search_batches, calls, cancel=partial(sums.stop.fill, 1))

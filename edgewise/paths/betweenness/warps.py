@@ -55,7 +55,8 @@ class Rows(NamedTuple):
     """Rows, some of which are in pieces.
 
     ``offsets`` (n + 1,) int64, ``neighbours`` (m,); ``firsts`` (n + 1,) int64: pieces of the rows before each
-    one; ``rows`` (pieces,) int64: the row of each piece; ``piece``: entries of a piece.
+    one; ``rows`` (pieces,) int64: the row of each piece; ``piece``: entries of a piece;
+    ``room``: sums of pieces for which a team has memory.
     """
 
     offsets: Any
@@ -63,18 +64,21 @@ class Rows(NamedTuple):
     firsts: Any
     rows: Any
     piece: int
+    room: int
 
 
 class BatchSearch(NamedTuple):
     """What all teams share.
 
-    ``sources`` (k,) int64, of which a batch has 32; ``n_teams``: of whose memory there is; ``whole``: whether
+    ``sources`` (k,) int64, of which a batch has 32; ``weights`` (n,) float64: how often a vertex counts, into
+    which trees were folded; ``n_teams``: of whose memory there is; ``whole``: whether
     all blocks are one team; ``endpoints``: whether the ends of paths count.
     """
 
     outgoing: Rows
     incoming: Rows
     sources: Any
+    weights: Any
     n_teams: int
     whole: int
     endpoints: int
@@ -86,9 +90,9 @@ class Scratch(NamedTuple):
     ``counts`` (32 n,) float64: paths from each source, then quotients.  ``seen``, ``coming`` (n,) uint32: the
     sources that have reached a vertex, and that reach it in the next level; ``levels`` (4 n,) uint32: those
     that do so in a level.  ``vertices`` and ``bits`` (32 n,): the queue; ``begins`` (n + 3,) int64: of each
-    level; ``tail`` (1,) int64: its end; ``reached`` (32,) int64: vertices that each source reaches.
-    ``partial`` (32 pieces,) float64: sums of pieces; ``scores`` (n,) float64.  Of these ``coming`` and
-    ``levels`` are zeros between searches.
+    level; ``tail`` (1,) int64: its end.  ``reached`` (32,) int64 and ``shares`` (32,) float64: the vertices
+    that each source reaches, and its weight.  ``partial`` (32 pieces,) float64: sums of pieces; ``scores``
+    (n,) float64.  Of these ``coming`` and ``levels`` are zeros between searches.
     """
 
     counts: Any
@@ -100,6 +104,7 @@ class Scratch(NamedTuple):
     begins: Any
     tail: Any
     reached: Any
+    shares: Any
     partial: Any
     scores: Any
 
@@ -197,7 +202,7 @@ def pull_row(rows, vertex, slot, wanted, number, own, thread):
     if first == last:
         limits = rows.offsets[U(vertex)], rows.offsets[U(vertex + 1)], slot, wanted
         return pull(rows.neighbours, limits, number, own, thread)
-    total, before = 0.0, thread.team * len(rows.rows)
+    total, before = 0.0, thread.team * rows.room
     for piece in range(before + first, before + last):
         total += own.partial[U(piece * SOURCES + number)]
     return total
@@ -213,7 +218,7 @@ def pull_pieces(rows, words, slots, own, thread):
             number = thread.lane
             while number < SOURCES:
                 total = pull(rows.neighbours, (begin, end, slots[1], wanted), number, own, thread)
-                own.partial[U((thread.team * len(rows.rows) + piece) * SOURCES + number)] = total
+                own.partial[U((thread.team * rows.room + piece) * SOURCES + number)] = total
                 number += thread.n_lanes
 
 
@@ -285,6 +290,7 @@ def begin_batch(worker, search, first, own, thread):
         own.seen[U(thread.base + source)], own.levels[U(slot_of(0, n, thread) + source)] = bit, bit
         own.vertices[U(queue + number)], own.bits[U(queue + number)] = source, bit
         own.reached[U(thread.team * SOURCES + number)] = 0
+        own.shares[U(thread.team * SOURCES + number)] = search.weights[source]
         own.counts[U((thread.base + source) * SOURCES + number)] = 1.0
     if number_of(thread) == 0:
         own.begins[begin_of(0, n, thread)] = queue
@@ -332,6 +338,7 @@ def score_level(search, begin, end, following, own, thread):
     """Add the dependencies of a level to the scores, by the quotients of the one that follows."""
     for position in range(begin + thread.warp, end, thread.n_warps):
         vertex, here, added = np.int64(own.vertices[U(position)]), own.bits[U(position)], 0.0
+        weight = search.weights[U(vertex)]
         number = thread.lane
         while number < SOURCES:
             quotient = pull_row(search.outgoing, vertex, following, here, number, own, thread)
@@ -339,8 +346,8 @@ def score_level(search, begin, end, following, own, thread):
                 at = U((vertex + thread.base) * SOURCES + number)
                 paths = own.counts[at]
                 dependency = quotient * paths  # infinite or NaN where the count is infinite
-                own.counts[at] = (1.0 + dependency) / paths
-                added += dependency + search.endpoints
+                own.counts[at] = (weight + dependency) / paths
+                added += dependency * own.shares[U(thread.team * SOURCES + number)] + search.endpoints
                 if search.endpoints != 0:
                     fetch_add(own.reached, U(thread.team * SOURCES + number), 1)
             number += thread.n_lanes
@@ -400,13 +407,12 @@ def in_pieces(csr, piece):
     xp, lengths = arrays.namespace(where), csr.offsets[1:] - csr.offsets[:-1]
     firsts = arrays.zeros(csr.n_vertices + 1, np.int64, where)
     firsts[1:] = xp.cumsum(xp.where(lengths > piece, -(-lengths // piece), 0))
-    return Rows(csr.offsets, csr.neighbours, firsts, row_numbers(firsts, np.int64), piece)
+    return Rows(csr.offsets, csr.neighbours, firsts, row_numbers(firsts, np.int64), piece, int(firsts[-1]))
 
 
 def new_scratch(search, n_teams, where):
     """The memory of some teams."""
     n, index = len(search.outgoing.offsets) - 1, search.outgoing.neighbours.dtype
-    n_pieces = max(len(rows.rows) for rows in (search.outgoing, search.incoming))
 
     def empty(count, dtype):
         return arrays.empty(n_teams * count, dtype, where)
@@ -414,10 +420,10 @@ def new_scratch(search, n_teams, where):
     def zeros(count, dtype):
         return arrays.zeros(n_teams * count, dtype, where)
 
-    counts, partial = empty(SOURCES * n, np.float64), empty(SOURCES * n_pieces, np.float64)
+    counts, partial = empty(SOURCES * n, np.float64), empty(SOURCES * search.outgoing.room, np.float64)
     words = empty(n, np.uint32), zeros(n, np.uint32), zeros(LEVELS * n, np.uint32)
     queue = empty(SOURCES * n, index), empty(SOURCES * n, np.uint32), empty(n + 3, np.int64)
-    tails = empty(1, np.int64), empty(SOURCES, np.int64)
+    tails = empty(1, np.int64), empty(SOURCES, np.int64), empty(SOURCES, np.float64)
     return Scratch(counts, *words, *queue, *tails, partial, zeros(n, np.float64))
 
 
@@ -437,7 +443,7 @@ def teams_for(rows, n_batches, needed, where):
     return (1, True) if few or (4 * teams < blocks and teams < n_batches) else (teams, False)
 
 
-def warps(rows, sources, endpoints, *, n_teams=None, piece=PIECE) -> Dependencies:
+def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> Dependencies:
     """Dependencies of (k,) int64 ``sources`` on every vertex.
 
     Tests and measurements give ``n_teams``, 0 for one team of all blocks, and the entries of a ``piece``.
@@ -449,15 +455,15 @@ def warps(rows, sources, endpoints, *, n_teams=None, piece=PIECE) -> Dependencie
         order = BallOrder(rows.outgoing.on_host())
         sources = order.batches(sources, np.empty(0, np.int64), SOURCES).sources
     n_batches = -(-len(sources) // SOURCES)
-    n_pieces = max(len(outgoing.rows), len(incoming.rows))
+    n_pieces = max(outgoing.room, incoming.room)
+    outgoing, incoming = (one._replace(room=n_pieces) for one in (outgoing, incoming))
     needed = bytes_of_team(n, n_pieces, outgoing.neighbours.dtype.itemsize)
     teams, whole = teams_for(rows, n_batches, needed, where)
     if n_teams is not None:
         teams, whole = max(1, n_teams), n_teams == 0
     with arrays.on(where):
-        search = BatchSearch(
-            outgoing, incoming, arrays.move(sources, where), teams, int(whole), int(endpoints)
-        )
+        there = arrays.move(sources, where), arrays.move(weights, where)
+        search = BatchSearch(outgoing, incoming, *there, teams, int(whole), int(endpoints))
         scratch = new_scratch(search, teams, where)
         search_batches(search, scratch)
         return Dependencies(added_up(scratch.scores, teams))
