@@ -25,6 +25,8 @@ from edgewise.method import (
     on_device,
     worker_names,
 )
+from edgewise.needs import Needs, size_of
+from edgewise.paths.betweenness.lanes import bytes_of_lanes
 from edgewise.paths.betweenness.result import Betweenness
 from edgewise.paths.betweenness.scaling import error_of, scaled
 from edgewise.paths.betweenness.sums import Dependencies
@@ -36,6 +38,20 @@ from edgewise.weights import WeightOptions, weighted_front
 
 __all__ = ["METHODS", "Betweenness", "betweenness"]
 
+
+def _bytes_to_simplify(size):
+    """Bytes of the simple rows, and of the trees that are folded, beside those to sort the edges."""
+    rows = 8 * size.vertices + (size.width + size.weight) * size.entries
+    return 2 * rows + max((16 + size.weight) * size.edges, 56 * size.vertices)
+
+
+def _bytes_of_brandes(size):
+    """Bytes of the method for weights and edges."""
+    from edgewise.paths.betweenness.brandes import bytes_of_brandes
+
+    return bytes_of_brandes(size)
+
+
 #: ``run(rows, sources, weights, endpoints)`` returns :class:`~edgewise.paths.betweenness.sums.Dependencies`.
 #: The rows, an :class:`~edgewise.paths.csr.Adjacency`, have no self-loops and no repeated entries; (k,) int64
 #: sources, and (n,) float64 weights of the vertices, by which they count, are on the host.
@@ -45,12 +61,14 @@ METHODS = {
         "16 sources at once, one in each lane of a vector",
         "Brandes 2001; Then et al. 2014",
         devices=("cpu",),
+        memory=lambda size: _bytes_to_simplify(size) + bytes_of_lanes(size),
     ),
     "brandes": Method(
         Driver("edgewise.paths.betweenness.brandes:brandes"),
         "source by source; along weights, and of edges",
         "Brandes 2001",
         devices=("cpu",),
+        memory=lambda size: _bytes_to_simplify(size) + _bytes_of_brandes(size),
     ),
     "warps": Method(
         Driver("edgewise.paths.betweenness.warps:warps"),
@@ -179,6 +197,14 @@ def between(graph, wanted, method="auto", device=None) -> Betweenness:
     facts = weighted, wanted.normalized, wanted.endpoints, wanted.sources
     error = error_of(graph, wanted.sources, wanted.normalized, wanted.endpoints)
     return Betweenness(graph, name, seconds, scores, edge_scores, *facts, error, devices=worker_names(place))
+
+
+def needs(graph, *, method="auto", edges=False, **options) -> Needs:
+    """How a call would search a graph of the host from all vertices, for :meth:`Graph.estimate`."""
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    name = _chosen(method, graph.is_weighted or edges, False)
+    return Needs(("rows",), name, METHODS[name].memory, size_of(graph))
 
 
 def _chosen(method, only_brandes, on_gpu):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import compiled, device, load, store
-from edgewise.paths.betweenness.sums import Dependencies, added_up, is_stopped, new_sums, take
+from edgewise.paths.betweenness.sums import Dependencies, added_up, is_stopped, new_sums, number_of_sums, take
 from edgewise.paths.csr import unreached
 from edgewise.primitives.heap import Heap, pop, push
 from edgewise.primitives.thread_pool import ThreadPool
@@ -140,6 +140,14 @@ def search_sources(rows, searched, wanted, sums, scratch):
                 for position in range(1, n_found):
                     scores[scratch.order[position]] += 1.0
         number = take(sums)
+
+
+def bytes_of_brandes(size) -> int:
+    """Bytes of a search from all sources, for a :class:`~edgewise.needs.Size`; edges count, too."""
+    n, lengths = size.vertices, size.entries if size.weight else 0
+    numbers = n + size.entries
+    count = number_of_sums(numbers, n)
+    return 8 * numbers * (count + 1) + min(size.threads, count) * (32 * n + 16 * lengths)
 
 
 def new_scratch(rows, dtype):

@@ -31,7 +31,7 @@ import numpy as np
 
 from edgewise.device import compiled, device
 from edgewise.paths.apsp.many_sources import BallOrder
-from edgewise.paths.betweenness.sums import Dependencies, added_up, is_stopped, new_sums, take
+from edgewise.paths.betweenness.sums import Dependencies, added_up, is_stopped, new_sums, number_of_sums, take
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import added, chosen, of_bytes, product, quotient, total, wrapping_add, write
 
@@ -184,6 +184,13 @@ def search_batches(rows, search, sums, scratch):
 def bytes_of_worker(n, width):
     """Bytes of a worker's memory."""
     return n * (LANES * (10 + width) + 12)
+
+
+def bytes_of_lanes(size) -> int:
+    """Bytes of a search from all sources, for a :class:`~edgewise.needs.Size`."""
+    n, n_batches = size.vertices, -(-size.vertices // LANES)
+    count = number_of_sums(n, n_batches)
+    return 8 * n * (count + 1) + min(size.threads, count) * bytes_of_worker(n, size.width)
 
 
 def new_scratch(n, index):

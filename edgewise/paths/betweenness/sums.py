@@ -49,9 +49,14 @@ class Sums(NamedTuple):
     stop: Any
 
 
+def number_of_sums(size, n_batches) -> int:
+    """How many sums of ``size`` numbers there are for some batches."""
+    return max(1, min(n_batches, MOST, max(LEAST, ELEMENTS // max(size, 1))))
+
+
 def new_sums(size, n_batches) -> Sums:
     """Sums of ``size`` numbers each, on the host."""
-    count = max(1, min(n_batches, MOST, max(LEAST, ELEMENTS // max(size, 1))))
+    count = number_of_sums(size, n_batches)
     return Sums(np.zeros(count * size), count, np.zeros(1, np.int64), np.zeros(1, np.int32))
 
 
