@@ -23,6 +23,8 @@ from edgewise.paths.csr import unreached
 from edgewise.primitives.heap import Heap, pop, push
 from edgewise.primitives.thread_pool import ThreadPool
 
+U = np.uint64  # an unsigned index needs no test for one below zero
+
 
 class Scratch(NamedTuple):
     """The memory of one worker.
@@ -47,14 +49,14 @@ def settle_by_levels(rows, source, none, scratch):
     order[0], n_found, position = source, 1, 0
     distances[source], counts[source] = 0, 1.0
     while position < n_found:
-        vertex = order[position]
+        vertex = U(order[U(position)])
         position += 1
         further = distances[vertex] + 1
-        for entry in range(offsets[vertex], offsets[vertex + 1]):
-            other = np.int64(neighbours[entry])
+        for entry in range(offsets[vertex], offsets[vertex + U(1)]):
+            other = U(neighbours[U(entry)])
             if distances[other] == none:
                 distances[other] = further
-                order[n_found] = other
+                order[U(n_found)] = other
                 n_found += 1
             if distances[other] == further:
                 counts[other] += counts[vertex]
@@ -72,19 +74,19 @@ def settle_nearest_first(rows, source, scratch, rounded):
     distances[source], counts[source], n_found = 0, 1.0, 0
     size = push(heap, 0, distances[source], source)
     while size > 0:
-        distance, vertex = heap.keys[0], heap.items[0]
+        distance, vertex = heap.keys[0], U(heap.items[0])
         size = pop(heap, size)
         if distance > distances[vertex]:
             continue
-        order[n_found] = vertex
+        order[U(n_found)] = vertex
         n_found += 1
-        for entry in range(offsets[vertex], offsets[vertex + 1]):
-            other, longer = np.int64(neighbours[entry]), distance + weights[entry]
+        for entry in range(offsets[vertex], offsets[vertex + U(1)]):
+            other, longer = U(neighbours[U(entry)]), distance + weights[U(entry)]
             if longer <= distance:
                 store(rounded, 0, 1)
             elif longer < distances[other]:
                 distances[other], counts[other] = longer, counts[vertex]
-                size = push(heap, size, longer, other)
+                size = push(heap, size, longer, np.int64(other))
             elif longer == distances[other]:
                 counts[other] += counts[vertex]
     return n_found
@@ -97,15 +99,15 @@ def add_dependencies(rows, weights_of, n_found, scratch, scores, edge_scores):
     order, distances, counts, quotients, _ = scratch
     times = weights_of[order[0]]
     for position in range(n_found - 1, -1, -1):
-        vertex = order[position]
+        vertex = U(order[U(position)])
         quotient = 0.0
-        for entry in range(offsets[vertex], offsets[vertex + 1]):
-            other = np.int64(neighbours[entry])
-            longer = distances[vertex] + (weights[entry] if len(weights) > 0 else 1)
+        for entry in range(offsets[vertex], offsets[vertex + U(1)]):
+            other = U(neighbours[U(entry)])
+            longer = distances[vertex] + (weights[U(entry)] if len(weights) > 0 else 1)
             if longer == distances[other]:
                 quotient += quotients[other]
                 if len(edge_scores) > 0:
-                    edge_scores[entry] += counts[vertex] * quotients[other]
+                    edge_scores[U(entry)] += counts[vertex] * quotients[other]
         dependency = quotient * counts[vertex]  # infinite or NaN where the count is infinite
         quotients[vertex] = (weights_of[vertex] + dependency) / counts[vertex]
         if position > 0:
