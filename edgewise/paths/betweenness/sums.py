@@ -3,7 +3,7 @@
 The batches of sources are dealt out to a number of *sums* that depends on the size of the graph only.  Each
 sum is added up by one worker, in the order of its batches, and in the end the sums are added in their order.
 So the scores are the same, bit for bit, for any number of threads.  On a GPU a sum belongs to a team of
-threads; their number depends on the kind of GPU, and so do the last bits.
+threads; their number depends on the kind of GPU and on its free memory, and so do the last bits.
 """
 
 from typing import Any, NamedTuple
