@@ -1,4 +1,4 @@
-"""Vectors of a processor's SIMD unit as values: read, add, minimum, compare, write; CPU only.
+"""Vectors of a processor's SIMD unit as values: read, add, minimum, compare, bits, write; CPU only.
 
     read, _ = of_bytes(256)
 
@@ -72,10 +72,31 @@ def any_less(left, right):
     return bool((left < right).any())
 
 
+def union(left, right):
+    """The bits of either of the two, which are integers."""
+    return left | right
+
+
+def without(left, right):
+    """The bits of ``left`` that are not in ``right``."""
+    return left & ~right
+
+
+def any_bit(vector):
+    """Whether a bit is set."""
+    return bool(vector.any())
+
+
+def count_bits(vector):
+    """Number of bits that are set: int64."""
+    return sum(int(item).bit_count() for item in vector)
+
+
 def _register_on_cpu():
-    from edgewise.primitives.vectors_on_cpu import overload_vectors
+    from edgewise.primitives.vectors_on_cpu import overload_bits, overload_vectors
 
     overload_vectors(item, write, wrapping_add, lesser, any_less)
+    overload_bits(union, without, any_bit, count_bits)
 
 
 on_cpu_compiler(_register_on_cpu)
