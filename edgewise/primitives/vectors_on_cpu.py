@@ -150,7 +150,9 @@ def _any_bit(_, vector):
     def emit(context, builder, signature, arguments):
         zeros = ir.Constant(context.get_value_type(vector), None)
         some = builder.icmp_unsigned("!=", arguments[0], zeros)
-        return builder.icmp_unsigned("!=", builder.bitcast(some, ir.IntType(vector.count)), ir.Constant(ir.IntType(vector.count), 0))
+        return builder.icmp_unsigned(
+            "!=", builder.bitcast(some, ir.IntType(vector.count)), ir.Constant(ir.IntType(vector.count), 0)
+        )
 
     return types.boolean(vector), emit
 

@@ -1,149 +1,57 @@
 """Measures of a graph that need all its distances: eccentricities, closeness, averages.
 
-Rows of distances are computed block by block, by any method of :mod:`edgewise.paths.apsp`, and not kept.
-Columns are added up in the order of the sources, so that sums of floats do not depend on blocks, threads and
-devices.
+Without weights, searches run side by side and nothing is stored (:mod:`.bit_parallel`).  With weights, rows
+of distances are computed block by block, by any method of :mod:`edgewise.paths.apsp`, and not kept
+(:mod:`.rows`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from edgewise.device import arrays, each
-from edgewise.errors import GraphError, VerificationError, argument
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.front import reporter
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, on_device, worker_names
-from edgewise.paths.apsp import METHODS
-from edgewise.paths.apsp.search import BLOCK_BYTES, Search, TooLarge, rows_of_a_block
-from edgewise.paths.csr import unreached
-from edgewise.result import Result, counted
+from edgewise.method import Driver, check_graph, check_method, on_device, worker_names
+from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
+from edgewise.paths.apsp.search import BLOCK_BYTES, Search
+from edgewise.paths.csr import adjacency_of, unreached
+from edgewise.paths.measures.result import DistanceMeasures
+from edgewise.paths.measures.sums import DISTANCE, REACHED, report_nothing
+from edgewise.paths.method import PathMethod
+from edgewise.paths.sssp.weights import type_named
 from edgewise.weights import WeightOptions, weighted_front
 
-if TYPE_CHECKING:
-    import pyarrow
+__all__ = ["METHODS", "DistanceMeasures", "distance_measures"]
 
-#: Vertices whose measures are verified.
-SAMPLE = 8
-
-
-@each
-def row_maximum(row, block, vertices, none, farthest):
-    """Store the largest distance of a row, or ``none`` if a vertex is not reached."""
-    largest = block[row * vertices]
-    for vertex in range(vertices):
-        value = block[row * vertices + vertex]
-        if value == none or largest == none:
-            largest = none
-        else:
-            largest = max(largest, value)
-    farthest[row] = largest
+#: The method that adds up distances while it searches.  All others are those of all pairs, whose rows of
+#: distances are added up.
+BITS = "bit-parallel"
+METHODS = {
+    BITS: PathMethod(
+        Driver("edgewise.paths.measures.bit_parallel:bit_parallel"),
+        "512 breadth-first searches at a time, whose distances are added up and not stored",
+        "after Then et al. 2014 and Beamer 2012",
+        memory=lambda size: (200 * size.threads + 40) * size.vertices,
+    ),
+    **OF_ALL_PAIRS,
+}
 
 
-@each
-def add_column(vertex, block, rows, vertices, none, reached, total, inverse):
-    """Add the distances of a block's sources to ``vertex`` to the sums of the blocks before."""
-    count, distance, harmonic = reached[vertex], total[vertex], inverse[vertex]
-    for row in range(rows):
-        value = block[row * vertices + vertex]
-        if value != none:
-            count += 1
-            distance += value
-            if value != 0:
-                harmonic += 1.0 / value
-    reached[vertex], total[vertex], inverse[vertex] = count, distance, harmonic
+class Measured(NamedTuple):
+    """Measures by vertex number on the host, as :class:`DistanceMeasures` has them, and the method."""
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DistanceMeasures(Result):
-    """Measures of a graph that need all its distances.
-
-    Attributes
-    ----------
-    graph, method, seconds, devices
-        As in :class:`~edgewise.result.Result`; the method is that of the distances.
-    weighted : bool
-        Whether the edges' weights count; each edge counts one otherwise.
-    eccentricities : (n_vertices,) float64 array
-        Largest distance from each vertex; infinite where it does not reach all others.
-    closeness : (n_vertices,) float64 array
-        Closeness centrality by the distances *to* each vertex.
-    harmonic : (n_vertices,) float64 array
-        Sum of 1 / distance over the distances *to* each vertex that are not zero.
-    average_distance : float
-        Over all ordered pairs of two vertices; infinite where a pair has no path.
-    """
-
+    method: str
     weighted: bool
     eccentricities: np.ndarray
     closeness: np.ndarray
     harmonic: np.ndarray
     average_distance: float
-
-    @property
-    def diameter(self) -> float:
-        """Largest eccentricity; 0 for the empty graph."""
-        return float(self.eccentricities.max(initial=0)) if len(self.eccentricities) else 0.0
-
-    @property
-    def radius(self) -> float:
-        """Smallest eccentricity; 0 for the empty graph."""
-        return float(self.eccentricities.min()) if len(self.eccentricities) else 0.0
-
-    @property
-    def center(self) -> np.ndarray | pyarrow.Array:
-        """Ids of the vertices whose eccentricity is the radius; none where that is infinite."""
-        return self._ids_at(self.radius)
-
-    @property
-    def periphery(self) -> np.ndarray | pyarrow.Array:
-        """Ids of the vertices whose eccentricity is the diameter; none where that is infinite."""
-        return self._ids_at(self.diameter)
-
-    def _ids_at(self, value):
-        return self.graph.ids_of(np.flatnonzero((self.eccentricities == value) & np.isfinite(value)))
-
-    def _answer(self):
-        vertices = counted(self.graph.n_vertices, "vertex")
-        return f"diameter {self.diameter:g}, radius {self.radius:g} of {vertices}"
-
-    def _columns(self):
-        return {"eccentricity": self.eccentricities, "closeness": self.closeness, "harmonic": self.harmonic}
-
-    def _verify(self, graph):
-        """Compare the eccentricities and harmonic centralities of a sample with verified searches."""
-        from edgewise.paths.bfs import bfs
-        from edgewise.paths.sssp import shortest_paths
-
-        graph, n = graph.to("cpu"), graph.n_vertices
-        backward = graph
-        if graph.directed:
-            endpoints, options = (graph.targets, graph.sources), {"n_vertices": n, "directed": True}
-            backward = Graph.from_edges(*endpoints, weights=graph.weights, **options)
-        search = shortest_paths if self.weighted else bfs
-        for vertex in np.unique(np.linspace(0, n - 1, min(n, SAMPLE), dtype=np.int64)):
-            forth, back = (search(one, one.ids_of([vertex])[0]).verify() for one in (graph, backward))
-            farthest = np.inf if forth.n_reached < n else forth.eccentricity
-            distances = back.distances[(back.distances != back.unreached) & (back.distances != 0)]
-            right = farthest, (1.0 / distances).sum()
-            held = self.eccentricities[vertex], self.harmonic[vertex]
-            if not np.allclose(held, right, rtol=1e-5):
-                raise VerificationError(
-                    f"vertex {vertex} has the eccentricity {held[0]} and the harmonic centrality {held[1]}, "
-                    f"but searches from it and to it give {right[0]} and {right[1]}"
-                )
-
-    def _plot(self, path):
-        from edgewise import plots
-
-        title = f"diameter {self.diameter:g}, radius {self.radius:g}"
-        finite = self.eccentricities[np.isfinite(self.eccentricities)]
-        plots.histogram(finite, path, plots.Labels(title, "eccentricity", "vertices"))
+    hop_histogram: np.ndarray | None
 
 
 @weighted_front
@@ -169,12 +77,14 @@ def distance_measures(
         directed graph eccentricities look along the edges, closeness and harmonic centrality at the paths
         that come in.
     method : str
-        A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``.
+        A name in ``METHODS``, or ``"auto"``: ``bit-parallel`` without weights and without ``client``, else
+        chosen as by :func:`all_pairs_shortest_paths`.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
+        ``bit-parallel`` stores none.
     wf_improved : bool
         Scale closeness by the share of vertices from which a path comes (Wasserman and Faust).
     client : distributed.Client or concurrent.futures.Executor, optional
@@ -191,7 +101,7 @@ def distance_measures(
         Weights that are NaN or minus infinity, a negative cycle, distances too large for any type,
         eccentricities that are integers beyond 2**53 and would be rounded.
     OptionError
-        An unknown method or option.
+        An unknown method or option, a method that does not take weights, or not ``client``.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
     WorkerError
@@ -204,40 +114,85 @@ def distance_measures(
     >>> measures = distance_measures(ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"]))
     >>> measures.diameter, measures.radius, measures.center.tolist()
     (3.0, 2.0, ['b', 'c'])
+    >>> measures.hop_histogram.tolist()
+    [4, 6, 4, 2]
     """
     check_graph(graph)
     check_method(method, METHODS, {})
+    if dtype is not None:
+        type_named(dtype)
+    weighted = graph.csr_weights is not None
+    if method == BITS:
+        _check_bits(weighted, client)
+    if method == "auto" and not weighted and client is None:
+        method = BITS
     if client is not None:
-        from edgewise.paths.apsp.by_workers import WorkerRows, check_places
+        from edgewise.paths.apsp.by_workers import check_places
 
         check_places(device, None)
         device = "cpu"
     graph = on_device(graph, device)
-    start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
-    whole = client is None and 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
-    search = Search(METHODS, graph, method, dtype, all_sources=whole)
-    found_in: Any = partial(_searched, search)
-    names = worker_names(graph.device)
-    if client is not None:
-        workers = WorkerRows(search, client, "repeat the call")
-        found_in, names = workers.blocks_in_order, workers.names
+    start, names = perf_counter(), worker_names(graph.device)
     with arrays.guard(graph.device), np.errstate(over="ignore"):
-        while True:
-            try:
-                farthest, reached, total, inverse = _added_up(search, found_in, progress)
-                break
-            except TooLarge:
-                search.widen()
-    none, n = unreached(search.dtype), graph.n_vertices
-    eccentricities = np.where(farthest == none, np.inf, farthest.astype(np.float64))
-    closeness = _closeness(reached, total.astype(np.float64), n, wf_improved)
-    average = float(total.sum(dtype=np.float64)) / (n * (n - 1)) if n > 1 else 0.0
+        if method == BITS:
+            added = METHODS[BITS].run(adjacency_of(graph), None, reporter())
+            measured = _of_hops(BITS, added, wf_improved)
+        else:
+            search, workers = _searches(graph, method, dtype if weighted else None, client)
+            names = names if workers is None else workers.names
+            measured = _by_rows(search, workers, wf_improved)
+    name, *measures = measured
+    return DistanceMeasures(graph, name, perf_counter() - start, *measures, devices=names)
+
+
+def _check_bits(weighted, client):
+    if weighted:
+        instead = argument("weight", False)
+        raise OptionError(f"method {BITS} counts every edge as one, but the graph has weights; use {instead}")
+    if client is not None:
+        raise OptionError(f"method {BITS} adds up in one process; leave out {argument('client')}")
+
+
+def _searches(graph, method, dtype, client):
+    """The search for rows of distances, and the workers that take part, if any."""
+    whole = client is None and 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
+    search = Search(OF_ALL_PAIRS, graph, method, dtype, all_sources=whole)
+    if client is None:
+        return search, None
+    from edgewise.paths.apsp.by_workers import WorkerRows
+
+    return search, WorkerRows(search, client, "repeat the call")
+
+
+def _by_rows(search, workers, wf_improved):
+    """Measures of a graph by rows of distances."""
+    from edgewise.paths.measures.rows import by_rows, hops_by_rows
+
+    progress = reporter() or report_nothing
+    if not search.weighted:
+        return _of_hops(search.name, hops_by_rows(search, progress, workers), wf_improved)
+    farthest, reached, total, inverse = by_rows(search, progress, workers)
+    eccentricities = np.where(farthest == unreached(search.dtype), np.inf, farthest.astype(np.float64))
+    _check_exact(search.graph, farthest, eccentricities)
+    closeness = _closeness(reached, total.astype(np.float64), wf_improved)
+    average = _average(total.sum(dtype=np.float64), eccentricities)
+    return Measured(search.name, True, eccentricities, closeness, inverse, average, None)
+
+
+def _of_hops(name, added, wf_improved):
+    """Measures of a graph whose edges count one."""
+    eccentricities = np.where(added.farthest < 0, np.inf, added.farthest.astype(np.float64))
+    reached, total = added.of_vertices[:, REACHED], added.of_vertices[:, DISTANCE].astype(np.float64)
+    closeness, average = _closeness(reached, total, wf_improved), _average(total.sum(), eccentricities)
+    return Measured(name, False, eccentricities, closeness, added.harmonic, average, added.hops)
+
+
+def _average(total, eccentricities):
+    """Mean distance over all ordered pairs; infinite where a pair has no path."""
+    n = len(eccentricities)
     if not np.isfinite(eccentricities).all():
-        average = np.inf
-    run = graph, search.name, perf_counter() - start
-    _check_exact(graph, farthest, eccentricities)
-    measures = eccentricities, closeness, inverse
-    return DistanceMeasures(*run, search.weighted, *measures, average, devices=names)
+        return np.inf
+    return float(total) / (n * (n - 1)) if n > 1 else 0.0
 
 
 def _check_exact(graph, farthest, eccentricities):
@@ -254,37 +209,9 @@ def _check_exact(graph, farthest, eccentricities):
         )
 
 
-def _searched(search, blocks):
-    """Yield the distances from the sources of each block, which those of the next one replace."""
-    n = search.graph.n_vertices
-    whole = arrays.empty(max(map(len, blocks), default=0) * n, search.dtype, search.graph.device)
-    for sources in blocks:
-        some = whole[: len(sources) * n]
-        search.into(sources, some)
-        yield some
-
-
-def _added_up(search, found_in, progress):
-    """Row maxima, and for each column: sources with a path, sums of distances and of 1 / distances."""
-    n, device, dtype = search.graph.n_vertices, search.graph.device, search.dtype
-    rows = rows_of_a_block(n, n, dtype)
-    farthest = arrays.empty(n, dtype, device)
-    reached = arrays.zeros(n, np.int64, device)
-    # n distances of 31 bits have a sum of less than 63; those of 63 bits may not, so their sum is rounded.
-    total = arrays.zeros(n, np.int64 if dtype == np.int32 else np.float64, device)
-    inverse = arrays.zeros(n, np.float64, device)
-    none, vertices = dtype.type(unreached(dtype)), np.arange(n)
-    blocks = [vertices[first : first + rows] for first in range(0, n, rows)]
-    for number, some in enumerate(found_in(blocks)):
-        height = len(blocks[number])
-        row_maximum(height, some, n, none, farthest[number * rows :])
-        add_column(n, some, height, n, none, reached, total, inverse)
-        progress(number + 1, len(blocks))
-    return (arrays.move(array, "cpu") for array in (farthest, reached, total, inverse))
-
-
-def _closeness(reached, total, vertices, wf_improved):
+def _closeness(reached, total, wf_improved):
     """Closeness: number of other vertices from which a path comes, divided by the sum of their distances."""
+    vertices = len(reached)
     counted = (total > 0) & (vertices > 1)
     closeness = np.divide(reached - 1.0, total, out=np.zeros(vertices), where=counted)
     return closeness * (reached - 1.0) / (vertices - 1) if wf_improved and vertices > 1 else closeness

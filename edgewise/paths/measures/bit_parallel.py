@@ -18,10 +18,6 @@ direction, so that one array of what is seen and one of what is new are all the 
 reads the vertex's row.  :mod:`~edgewise.paths.measures.numbering` numbers the vertices so that those of a
 batch are near each other.  Each core takes batches of its own.
 
-*Exact sums.*  Terms 1 / distance are integers in units of 2**-62, whose upper and lower 31 bits are added up
-apart.  Sums of integers do not depend on the order of their terms, so that all devices, and any number of
-threads, return the same floats.
-
 Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014).
 """
 
@@ -33,6 +29,17 @@ import numpy as np
 from edgewise.device import arrays, compiled, device, fetch_add
 from edgewise.paths.csr import CSR
 from edgewise.paths.measures.numbering import Numbering, numbered
+from edgewise.paths.measures.sums import (
+    DISTANCE,
+    HIGH,
+    LOW,
+    PARTS,
+    REACHED,
+    Added,
+    halves_of_inverse,
+    report_nothing,
+    until_last,
+)
 from edgewise.primitives.bits import lowest_bit
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import any_bit, count_bits, of_bytes, union, without, write
@@ -43,10 +50,6 @@ WORDS, SOURCES = 8, 512
 PULLED_PART = 2
 #: Batches of a worker between two reports of progress.
 REPORTED = 8
-#: Integers that are added up for a vertex: see :class:`Sums`.
-REACHED, DISTANCE, HIGH, LOW, PARTS = 0, 1, 2, 3, 4
-#: Bits of the upper and of the lower half of a term 1 / distance.
-HALF = 31
 #: Places of a worker's masks: no bit, every bit, and bits that are looked for.
 NOTHING, EVERYTHING, FOUND, MASKS = 0, WORDS, 2 * WORDS, 3 * WORDS
 #: Every bit of a word.
@@ -85,19 +88,12 @@ class Searches(NamedTuple):
 class Sums(NamedTuple):
     """What one worker adds up.
 
-    ``of_vertices`` (n PARTS,) int64: for each vertex the sources that reach it, the sum of their distances,
-    and upper and lower halves of the sum of 1 / distance.  ``hops`` (n,) int64: pairs by their distance.
+    ``of_vertices`` (n PARTS,) int64 as :mod:`~edgewise.paths.measures.sums` has them; ``hops`` (n,) int64:
+    pairs by their distance.
     """
 
     of_vertices: Any
     hops: Any
-
-
-@device
-def halves_of_inverse(level):
-    """Upper and lower half of 1 / ``level`` in units of 2**-62; zeros for level 0."""
-    inverse = (np.int64(1) << (2 * HALF)) // max(level, 1) if level > 0 else np.int64(0)
-    return inverse >> HALF, inverse & ((np.int64(1) << HALF) - 1)
 
 
 @device
@@ -149,7 +145,7 @@ def push(rows, searches, begin, end, last):
 
 @device
 def pull(rows, searches, last):
-    """Let every vertex collect what its neighbours have seen until it lacks nothing; return the queue's end."""
+    """Let every vertex collect what its neighbours have seen until it lacks nothing; return the end."""
     seen, new, queue, masks = searches
     everything = read(masks, EVERYTHING)
     for vertex in range(len(rows.offsets) - 1):
@@ -234,24 +230,6 @@ def search_batches(batches, stop, searches, sums):
         first = np.int64(fetch_add(batches.next_source, 0, SOURCES))
 
 
-class Added(NamedTuple):
-    """What all searches add up to, on the host, by vertex numbers of the graph.
-
-    ``of_vertices`` (n, PARTS) int64 as in :class:`Sums`; ``hops`` int64: pairs by distance, up to the
-    largest; ``farthest`` (n,) int32: eccentricities of the sources, -1 where a vertex is not reached.
-    """
-
-    of_vertices: Any
-    hops: Any
-    farthest: Any
-
-    @property
-    def harmonic(self):
-        """Sum of 1 / distance for each vertex, (n,) float64."""
-        high, low = (self.of_vertices[:, half].astype(np.float64) for half in (HIGH, LOW))
-        return np.ldexp(high, -HALF) + np.ldexp(low, -2 * HALF)
-
-
 def bit_parallel(adjacency, sources=None, progress=None) -> Added:
     """Add up the distances from some sources, or from all vertices, on the device of the rows.
 
@@ -266,7 +244,7 @@ def bit_parallel(adjacency, sources=None, progress=None) -> Added:
         from edgewise.paths.measures import bit_parallel_gpu
 
         solve = bit_parallel_gpu.solve
-    found = solve(graph, progress or (lambda done, of: None))
+    found = solve(graph, progress or report_nothing)
     return _with_isolated(graph, Added(*found), adjacency.n_vertices if sources is None else 0)
 
 
@@ -306,5 +284,4 @@ def _with_isolated(graph, added, n_vertices):
     if graph.order is not None:
         places = np.argsort(graph.order)
         of_vertices, farthest = of_vertices[places], farthest[places]
-    longest = int(np.flatnonzero(hops).max(initial=-1))
-    return Added(of_vertices, hops[: longest + 1].copy(), farthest)
+    return Added(of_vertices, until_last(hops), farthest)

@@ -137,5 +137,7 @@ def numbered(adjacency) -> Numbering:
     rows = CSR(*rows_from_edges(len(order), *ends, False)[:2], outgoing.weights[:0])
     incoming = rows
     if not adjacency.symmetric:
-        incoming = rows._replace(**dict(zip(CSR._fields, rows_from_edges(len(order), *ends[::-1], False)[:2])))
+        incoming = rows._replace(
+            **dict(zip(CSR._fields, rows_from_edges(len(order), *ends[::-1], False)[:2]))
+        )
     return Numbering(np.asarray(arrays.move(order, "cpu")), rows, incoming, np.arange(n_sources))
