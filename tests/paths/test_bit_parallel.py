@@ -10,7 +10,8 @@ import edgewise as ew
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from edgewise.paths.csr import adjacency_of
-from edgewise.paths.measures import METHODS
+from edgewise.paths.measures import METHODS, bit_parallel_gpu
+from edgewise.paths.measures import bit_parallel as bit_parallel_page
 from edgewise.paths.measures.bit_parallel import bit_parallel
 from edgewise.paths.measures.numbering import by_bisection, numbered
 from edgewise.paths.measures.sums import DISTANCE, HALF, HIGH, LOW, REACHED
@@ -110,15 +111,26 @@ def test_some_sources():
         check(40, *drawn(40, 70, 1), directed, chosen)
 
 
-@pytest.mark.parametrize("part", [1, 2, 1 << 40], ids=["push", "both", "pull"])
+@pytest.mark.skipif(not (SIMULATED or INTERPRETED), reason="compiled code holds the constants")
+@pytest.mark.parametrize("part", [0, 2, 1 << 40], ids=["push", "both", "pull"])
 def test_directions_agree(part, monkeypatch):
-    from edgewise.paths.measures import bit_parallel as page
-
-    if not INTERPRETED:
-        pytest.skip("compiled code holds the constant")
-    monkeypatch.setattr(page, "PULLED_PART", part)
+    for page in (bit_parallel_page, bit_parallel_gpu):
+        monkeypatch.setattr(page, "PULLED_PART", part)
+    monkeypatch.setattr(bit_parallel_gpu, "PIECE", 3)
     for directed in (False, True):
-        check(60, *drawn(60, 200, 3), directed)
+        check(30, *drawn(30, 110, 3), directed)
+
+
+@pytest.mark.skipif(not SIMULATED, reason="counts the searches of GPUs")
+@pytest.mark.parametrize("m, n_teams", [(40, 1), (200, 0)])
+def test_a_block_for_each_batch_or_all_for_one(m, n_teams, monkeypatch):
+    """Thin graphs have teams, and several batches and launches."""
+    shares, search = [], bit_parallel_gpu.search_batches
+    noted = lambda *given: (shares.append(given[-1]), search(*given))  # noqa: E731
+    monkeypatch.setattr(bit_parallel_gpu, "search_batches", noted)
+    monkeypatch.setattr(bit_parallel_gpu, "LAUNCHED", 1)
+    check(20, *drawn(20, m, 4), False)
+    assert [share.n_teams for share in shares] == [n_teams]
 
 
 def test_every_method_returns_the_same_bits():
