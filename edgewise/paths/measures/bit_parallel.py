@@ -88,8 +88,8 @@ class Searches(NamedTuple):
 class Sums(NamedTuple):
     """What one worker adds up.
 
-    ``of_vertices`` (n PARTS,) int64 as :mod:`~edgewise.paths.measures.sums` has them; ``hops`` (n,) int64:
-    pairs by their distance.
+    ``of_vertices`` (n PARTS,) int64 as :mod:`~edgewise.paths.measures.sums` has them; ``hops``
+    (n + 1,) int64: pairs by their distance.
     """
 
     of_vertices: Any
@@ -259,7 +259,7 @@ def _on_cpu(graph, progress):
         masks = np.zeros(MASKS, np.uint64)
         masks[EVERYTHING : EVERYTHING + WORDS] = FULL
         words = np.empty(n * WORDS, np.uint64), np.zeros(n * WORDS, np.uint64)
-        sums = Sums(np.zeros(n * PARTS, np.int64), np.zeros(n, np.int64))
+        sums = Sums(np.zeros(n * PARTS, np.int64), np.zeros(n + 1, np.int64))
         own.append((Searches(*words, np.empty(2 * n + 2, kind), masks), sums))
     step = SOURCES * REPORTED * pool.n_workers
     for first in range(0, n_sources, step):

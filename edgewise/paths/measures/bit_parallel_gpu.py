@@ -147,10 +147,10 @@ class Member(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A level of a batch: number of the ``turn``, ``level``, first place of its queue and of the next one."""
+    """A level of a batch: ``number`` of the turn, ``level``, first place of its queue, of the next one."""
 
     number: int
-    level: int
+    level: Any
     queue: int
     next: int
 
@@ -481,11 +481,9 @@ def search_batches(worker, rows, memory, totals, share):
 
 def pieces_of(rows):
     """The pieces of long rows."""
-    space = arrays.namespace(rows.offsets)
-    degrees = space.diff(rows.offsets)
-    long = np.asarray(arrays.move(space.flatnonzero(degrees > PIECE), "cpu"))
-    lengths = -(-np.asarray(arrays.move(degrees[degrees > PIECE], "cpu")) // PIECE)
-    vertices = np.repeat(long, lengths)
+    degrees = np.diff(arrays.move(rows.offsets, "cpu"))
+    lengths = np.where(degrees > PIECE, -(-degrees // PIECE), 0)
+    vertices = np.repeat(np.arange(len(degrees)), lengths)
     numbers = np.arange(len(vertices)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return arrays.move((numbers << PIECE_BIT) + vertices, arrays.device_of(rows.offsets))
 
@@ -516,19 +514,15 @@ def solve(graph, progress, n_teams=None):
     )
     if n_sources:
         rows = Rows(graph.outgoing, graph.incoming, pieces_of(graph.incoming))
-        memory = Memory(
-            arrays.empty(memories * n * 4 * GROUP, np.uint32, device),
-            arrays.zeros(memories * n * 4 * GROUP, np.uint32, device),
-            arrays.zeros(memories * n, np.int32, device),
-            arrays.empty(memories * 2 * n, kind, device),
-            arrays.zeros(memories * 12 * GROUP, np.uint32, device),
-            arrays.zeros(memories * SET_WORDS, np.int64, device),
-        )
-        step = size * LAUNCHED * memories
+        n_words = memories * n * 4 * GROUP
+        words = arrays.empty(n_words, np.uint32, device), arrays.zeros(n_words, np.uint32, device)
+        queue, step = arrays.empty(memories * 2 * n, kind, device), size * LAUNCHED * memories
         for first in range(0, n_sources, step):
             stop = min(first + step, n_sources)
-            for array in (memory.stamps, memory.found, memory.counters):
-                array.fill(0)
+            stamps = arrays.zeros(memories * n, np.int32, device)
+            counters = arrays.zeros(memories * SET_WORDS, np.int64, device)
+            found = arrays.zeros(memories * 12 * GROUP, np.uint32, device)
+            memory = Memory(*words, stamps, queue, found, counters)
             search_batches(rows, memory, totals, Share(n_teams, GROUP, first, stop))
             arrays.synchronize(device)
             progress(stop, n_sources)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, compiled, device
+from edgewise.device import arrays, compiled, device, each
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.ingest.edges import row_numbers
 from edgewise.paths.csr import CSR
@@ -118,26 +118,37 @@ def by_bisection(rows, vertices, size=PART):
     return part.order
 
 
+@each
+def take_ranks(entry, vertices, ranks, ends):
+    """Take the new number of an entry's vertex."""
+    ends[entry] = ranks[np.int64(vertices[entry])]
+
+
 def numbered(adjacency) -> Numbering:
     """The rows of a graph, with its vertices in the order of their searches."""
     outgoing, where = adjacency.outgoing, arrays.device_of(adjacency.offsets)
-    space = arrays.namespace(where)
-    degrees = space.diff(outgoing.offsets)
-    n_sources = int((degrees > 0).sum())
+    degrees = np.diff(arrays.move(outgoing.offsets, "cpu"))
+    order = np.argsort(-degrees, kind="stable")
+    n_sources = int(np.count_nonzero(degrees))
     if adjacency.is_thin:
-        host, rows = np.asarray(arrays.move(degrees, "cpu")), outgoing.on_host()
-        order = np.concatenate((by_bisection(rows, np.flatnonzero(host > 0)), np.flatnonzero(host == 0)))
-        order = arrays.move(order, where)
-    else:
-        order = (-degrees).argsort(kind="stable")
-    ranks = space.empty_like(order)
-    ranks[order] = space.arange(len(order))
-    kind = outgoing.neighbours.dtype
-    ends = [ranks[one].astype(kind) for one in (row_numbers(outgoing.offsets, kind), outgoing.neighbours)]
-    rows = CSR(*rows_from_edges(len(order), *ends, False)[:2], outgoing.weights[:0])
-    incoming = rows
-    if not adjacency.symmetric:
-        incoming = rows._replace(
-            **dict(zip(CSR._fields, rows_from_edges(len(order), *ends[::-1], False)[:2]))
-        )
-    return Numbering(np.asarray(arrays.move(order, "cpu")), rows, incoming, np.arange(n_sources))
+        order[:n_sources] = by_bisection(outgoing.on_host(), np.flatnonzero(degrees))
+    ranks = np.empty(len(order), outgoing.neighbours.dtype)
+    ranks[order] = np.arange(len(order))
+    ranks = arrays.move(ranks, where)
+    sources = _taken(row_numbers(outgoing.offsets, outgoing.neighbours.dtype), ranks)
+    targets = _taken(outgoing.neighbours, ranks)
+    rows = _rows(len(order), sources, targets)
+    incoming = rows if adjacency.symmetric else _rows(len(order), targets, sources)
+    return Numbering(order, rows, incoming, np.arange(n_sources))
+
+
+def _taken(vertices, ranks):
+    ends = arrays.empty(len(vertices), ranks.dtype, arrays.device_of(ranks))
+    take_ranks(len(vertices), vertices, ranks, ends)
+    return ends
+
+
+def _rows(n_vertices, sources, targets):
+    """Rows of edges without weights."""
+    offsets, neighbours, _ = rows_from_edges(n_vertices, sources, targets, False)
+    return CSR(offsets, neighbours, arrays.empty(0, np.int32, arrays.device_of(offsets)))
