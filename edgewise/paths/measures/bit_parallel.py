@@ -239,7 +239,7 @@ def bit_parallel(adjacency, sources=None, progress=None) -> Added:
         graph = numbered(adjacency)
     else:
         graph = Numbering(None, adjacency.outgoing, adjacency.incoming, np.asarray(sources, np.int64))
-    solve = _on_cpu
+    solve = on_cpu
     if arrays.device_of(adjacency.offsets) != "cpu":
         from edgewise.paths.measures import bit_parallel_gpu
 
@@ -248,7 +248,7 @@ def bit_parallel(adjacency, sources=None, progress=None) -> Added:
     return _with_isolated(graph, Added(*found), adjacency.n_vertices if sources is None else 0)
 
 
-def _on_cpu(graph, progress):
+def on_cpu(graph, progress):
     """Sums, pairs by hops and eccentricities, by all cores."""
     n, kind, n_sources = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype, len(graph.sources)
     counters = np.zeros(1, np.int64), np.full(n, -1, np.int32)
