@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, compiled, device, fetch_add
+from edgewise.device.prefetch import prefetch
 from edgewise.paths.csr import CSR
 from edgewise.paths.measures.numbering import Numbering, numbered
 from edgewise.paths.measures.sums import (
@@ -42,12 +43,14 @@ from edgewise.paths.measures.sums import (
 )
 from edgewise.primitives.bits import lowest_bit
 from edgewise.primitives.thread_pool import ThreadPool
-from edgewise.primitives.vectors import any_bit, count_bits, of_bytes, union, without, write
+from edgewise.primitives.vectors import any_bit, count_bits, item, of_bytes, union, without, write
 
 #: Words of a vertex, and sources of a batch.
 WORDS, SOURCES = 8, 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 2
+#: Vertices of the queue whose words are on their way from memory.
+AHEAD = 8
 #: Batches of a worker between two reports of progress.
 REPORTED = 8
 #: Places of a worker's masks: no bit, every bit, and bits that are looked for.
@@ -107,20 +110,24 @@ def settle(offsets, searches, sums, begin, end, level):
     nothing, found, kept = read(masks, NOTHING), read(masks, NOTHING), begin
     n_entries, n_pairs = np.int64(0), np.int64(0)
     for position in range(begin, end):
-        vertex = np.int64(queue[position])
+        vertex = np.int64(item(queue, position))
+        ahead = np.int64(item(queue, min(position + AHEAD, end - 1)))
+        prefetch(seen, ahead * WORDS)
+        prefetch(new, ahead * WORDS)
+        prefetch(sums.of_vertices, ahead * PARTS)
         before = read(seen, vertex * WORDS)
         bits = without(read(new, vertex * WORDS), before)
         write(new, vertex * WORDS, nothing)
         if any_bit(bits):
             write(seen, vertex * WORDS, union(before, bits))
             found, count, at = union(found, bits), count_bits(bits), vertex * PARTS
-            sums.of_vertices[at + REACHED] += count
-            sums.of_vertices[at + DISTANCE] += count * level
-            sums.of_vertices[at + HIGH] += count * high
-            sums.of_vertices[at + LOW] += count * low
+            sums.of_vertices[np.uint64(at + REACHED)] += count
+            sums.of_vertices[np.uint64(at + DISTANCE)] += count * level
+            sums.of_vertices[np.uint64(at + HIGH)] += count * high
+            sums.of_vertices[np.uint64(at + LOW)] += count * low
             n_pairs += count
-            n_entries += offsets[vertex + 1] - offsets[vertex]
-            queue[kept] = queue[position]
+            n_entries += item(offsets, vertex + 1) - item(offsets, vertex)
+            queue[np.uint64(kept)] = vertex
             kept += 1
     write(masks, FOUND, found)
     sums.hops[level] += n_pairs
@@ -132,13 +139,17 @@ def push(rows, searches, begin, end, last):
     """Pass what the queued vertices have seen on to their neighbours; return the end of the next queue."""
     seen, new, queue, _ = searches
     for position in range(begin, end):
-        vertex = np.int64(queue[position])
+        vertex = np.int64(item(queue, position))
+        ahead = np.int64(item(queue, min(position + AHEAD, end - 1)))
+        final = len(rows.neighbours) - 1
+        prefetch(new, np.int64(item(rows.neighbours, min(item(rows.offsets, ahead), final))) * WORDS)
         bits = read(seen, vertex * WORDS)
-        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-            other = np.int64(rows.neighbours[entry])
-            before = read(new, other * WORDS)
-            write(new, other * WORDS, union(before, bits))
-            queue[last] = rows.neighbours[entry]
+        for entry in range(item(rows.offsets, vertex), item(rows.offsets, vertex + 1)):
+            other = item(rows.neighbours, entry)
+            at = np.int64(other) * WORDS
+            before = read(new, at)
+            write(new, at, union(before, bits))
+            queue[np.uint64(last)] = other
             last += 0 if any_bit(before) else 1
     return last
 
@@ -258,7 +269,7 @@ def on_cpu(graph, progress):
     for _ in range(pool.n_workers):
         masks = np.zeros(MASKS, np.uint64)
         masks[EVERYTHING : EVERYTHING + WORDS] = FULL
-        words = np.empty(n * WORDS, np.uint64), np.zeros(n * WORDS, np.uint64)
+        words = _in_lines(np.empty, n), _in_lines(np.zeros, n)
         sums = Sums(np.zeros(n * PARTS, np.int64), np.zeros(n + 1, np.int64))
         own.append((Searches(*words, np.empty(2 * n + 2, kind), masks), sums))
     step = SOURCES * REPORTED * pool.n_workers
@@ -271,6 +282,13 @@ def on_cpu(graph, progress):
     of_vertices = sum((sums.of_vertices for _, sums in own[1:]), own[0][1].of_vertices)
     hops = sum((sums.hops for _, sums in own[1:]), own[0][1].hops)
     return of_vertices.reshape(n, PARTS), hops, batches.farthest
+
+
+def _in_lines(make, n_vertices):
+    """Words of all vertices, each of which has a line of the cache for itself."""
+    words = make((n_vertices + 1) * WORDS, np.uint64)
+    first = -words.ctypes.data % (8 * WORDS) // 8
+    return words[first : first + n_vertices * WORDS]
 
 
 def _with_isolated(graph, added, n_vertices):
