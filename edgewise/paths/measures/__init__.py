@@ -22,7 +22,7 @@ from edgewise.paths.apsp.search import BLOCK_BYTES, Search
 from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.measures.result import DistanceMeasures
 from edgewise.paths.measures.sums import DISTANCE, REACHED, report_nothing
-from edgewise.paths.method import PathMethod
+from edgewise.paths.method import PathMethod, check_hops
 from edgewise.paths.sssp.weights import type_named
 from edgewise.weights import WeightOptions, weighted_front
 
@@ -123,7 +123,7 @@ def distance_measures(
         type_named(dtype)
     weighted = graph.csr_weights is not None
     if method == BITS:
-        _check_bits(weighted, client)
+        _check_bits(graph, client)
     if method == "auto" and not weighted and client is None:
         method = BITS
     if client is not None:
@@ -145,10 +145,8 @@ def distance_measures(
     return DistanceMeasures(graph, name, perf_counter() - start, *measures, devices=names)
 
 
-def _check_bits(weighted, client):
-    if weighted:
-        instead = argument("weight", False)
-        raise OptionError(f"method {BITS} counts every edge as one, but the graph has weights; use {instead}")
+def _check_bits(graph, client):
+    check_hops(graph, f"method {BITS}")
     if client is not None:
         raise OptionError(f"method {BITS} adds up in one process; leave out {argument('client')}")
 

@@ -165,7 +165,7 @@ def wait(member):
 
 
 @device
-def place_of(member, vertex):
+def quad_of(member, vertex):
     """Place of the four words of a vertex that the lane has."""
     return member.words + vertex * 4 * member.group + 4 * member.part
 
@@ -218,7 +218,7 @@ def settle(member, rows, memory, totals, turn, size):
         item, count, vertex = base + member.lane // member.group, np.int64(0), np.int64(0)
         if item < size:
             vertex = np.int64(memory.queue[turn.queue + item])
-            at = place_of(member, vertex)
+            at = quad_of(member, vertex)
             a, b, c, d = load_quad(memory.new, at)
             e, f, g, h = load_quad(memory.seen, at)
             store_quad(memory.new, at, NONE, NONE, NONE, NONE)
@@ -274,7 +274,7 @@ def set_bits(array, at, bits):
 @device
 def offer(member, memory, turn, vertex, bits):
     """Make some bits, not all zero, new to a vertex, which is queued if they are the first."""
-    at, stamp = place_of(member, vertex), member.vertices + vertex
+    at, stamp = quad_of(member, vertex), member.vertices + vertex
     set_bits(memory.new, at, bits[0])
     set_bits(memory.new, at + 1, bits[1])
     set_bits(memory.new, at + 2, bits[2])
@@ -291,10 +291,10 @@ def push(member, rows, memory, turn, size):
     """Pass what the queued vertices have seen on to their neighbours; a group has a vertex."""
     for item in range(member.id // member.group, size, member.count // member.group):
         vertex = np.int64(memory.queue[turn.queue + item])
-        a, b, c, d = load_quad(memory.seen, place_of(member, vertex))
+        a, b, c, d = load_quad(memory.seen, quad_of(member, vertex))
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
             other = np.int64(rows.neighbours[entry])
-            e, f, g, h = load_quad(memory.seen, place_of(member, other))
+            e, f, g, h = load_quad(memory.seen, quad_of(member, other))
             bits = np.uint32(a & ~e), np.uint32(b & ~f), np.uint32(c & ~g), np.uint32(d & ~h)
             if (bits[0] | bits[1] | bits[2] | bits[3]) != 0:
                 offer(member, memory, turn, other, bits)
@@ -305,10 +305,10 @@ def gather(member, neighbours, seen, begin, end, lacking):
     """Return those of the lane's bits that are seen by a neighbour of a row's part."""
     (one, two, three, four), final, entry = lacking, end - 1, begin
     while entry < end and (one | two | three | four) != 0:
-        a, b, c, d = load_quad(seen, place_of(member, np.int64(neighbours[entry])))
-        e, f, g, h = load_quad(seen, place_of(member, np.int64(neighbours[min(entry + 1, final)])))
-        i, j, k, m = load_quad(seen, place_of(member, np.int64(neighbours[min(entry + 2, final)])))
-        p, q, r, s = load_quad(seen, place_of(member, np.int64(neighbours[min(entry + 3, final)])))
+        a, b, c, d = load_quad(seen, quad_of(member, np.int64(neighbours[entry])))
+        e, f, g, h = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 1, final)])))
+        i, j, k, m = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 2, final)])))
+        p, q, r, s = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 3, final)])))
         one, two = np.uint32(one & ~(a | e | i | p)), np.uint32(two & ~(b | f | j | q))
         three, four = np.uint32(three & ~(c | g | k | r)), np.uint32(four & ~(d | h | m | s))
         entry += 4
@@ -319,7 +319,7 @@ def gather(member, neighbours, seen, begin, end, lacking):
 @device
 def lacking_of(member, memory, vertex):
     """The lane's bits that a vertex has not seen."""
-    a, b, c, d = load_quad(memory.seen, place_of(member, vertex))
+    a, b, c, d = load_quad(memory.seen, quad_of(member, vertex))
     return np.uint32(FULL & ~a), np.uint32(FULL & ~b), np.uint32(FULL & ~c), np.uint32(FULL & ~d)
 
 
@@ -349,7 +349,7 @@ def pull(member, rows, memory, turn):
                 bits = gather(member, rows.neighbours, memory.seen, begin, end, lacking)
         has_bits = (bits[0] | bits[1] | bits[2] | bits[3]) != 0
         if has_bits:
-            store_quad(memory.new, place_of(member, vertex), bits[0], bits[1], bits[2], bits[3])
+            store_quad(memory.new, quad_of(member, vertex), bits[0], bits[1], bits[2], bits[3])
         others = (ballot(has_bits) >> (member.lane - member.part)) & ((1 << group) - 1)
         if member.part == 0 and others != 0:
             append(member, memory, turn, vertex)
@@ -373,7 +373,7 @@ def begin_batch(member, memory, sources, first, n_sources, queue):
         unused_bits(4 * member.part + 3, n_sources),
     )
     for vertex in range(member.id // member.group, member.n, member.count // member.group):
-        store_quad(memory.seen, place_of(member, vertex), unused[0], unused[1], unused[2], unused[3])
+        store_quad(memory.seen, quad_of(member, vertex), unused[0], unused[1], unused[2], unused[3])
     for number in range(member.id, n_sources, member.count):
         source = sources[first + number]
         memory.queue[queue + number] = source

@@ -19,11 +19,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError
 from edgewise.graph import Graph
 from edgewise.method import check_graph, on_device
 from edgewise.paths.bfs import bfs
 from edgewise.paths.csr import adjacency_of
+from edgewise.paths.method import check_hops
 from edgewise.weights import WeightOptions, weighted_front
 
 #: Single searches after which the vertices that are not decided are searched from side by side.
@@ -117,13 +118,6 @@ def diameter(graph: Graph, *, device: str | None = None, **options: Unpack[Weigh
         return 0.0
     with arrays.guard(graph.device):
         return _diameter_of(graph)
-
-
-def check_hops(graph: Graph, name: str) -> None:
-    """Refuse weights, which would not count."""
-    if graph.csr_weights is not None:
-        instead = argument("weight", False)
-        raise OptionError(f"{name} counts every edge as one, but the graph has weights; use {instead}")
 
 
 def _diameter_of(graph):

@@ -26,8 +26,8 @@ from edgewise.graph import Graph
 from edgewise.method import check_graph, check_whole, on_device, worker_names
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.measures.bit_parallel import bit_parallel
-from edgewise.paths.measures.diameter import check_hops
 from edgewise.paths.measures.sums import DISTANCE, REACHED
+from edgewise.paths.method import check_hops
 from edgewise.result import Result, counted
 from edgewise.weights import WeightOptions, weighted_front
 
