@@ -53,8 +53,10 @@ PULLED_PART = 2
 AHEAD = 8
 #: Batches of a worker between two reports of progress.
 REPORTED = 8
-#: Places of a worker's masks: no bit, every bit, and bits that are looked for.
-NOTHING, EVERYTHING, FOUND, MASKS = 0, WORDS, 2 * WORDS, 3 * WORDS
+#: Places of a worker's masks: no bit, every bit, bits that are looked for, and bits without a source.
+NOTHING, EVERYTHING, FOUND, UNUSED, MASKS = 0, WORDS, 2 * WORDS, 3 * WORDS, 4 * WORDS
+#: What one in so many vertices, or fewer, have seen is cleared vertex by vertex.
+CLEARED_PART = 8
 #: Every bit of a word.
 FULL = np.uint64(2**64 - 1)
 
@@ -79,12 +81,14 @@ class Searches(NamedTuple):
     """The state of one worker.
 
     ``seen`` and ``new`` (n WORDS,) uint64, the latter zero between searches; ``queue`` (2 n + 2,) has the
-    current level in one half and the next one in the other; ``masks`` (MASKS,) uint64.
+    current level in one half and the next one in the other; ``reached`` (n,) the vertices that any source of
+    the batch reaches; ``masks`` (MASKS,) uint64.
     """
 
     seen: Any
     new: Any
     queue: Any
+    reached: Any
     masks: Any
 
 
@@ -100,14 +104,14 @@ class Sums(NamedTuple):
 
 
 @device
-def settle(offsets, searches, sums, begin, end, level):
-    """Add up the new bits of the queued vertices; return their number, if not dropped, and their entries.
+def settle(offsets, searches, sums, begin, end, level, n_reached):
+    """Add up the new bits of the queued vertices; vertices to which nothing is new leave the queue.
 
-    Vertices to which nothing is new leave the queue.
+    Returns the number of those that stay, that of their entries, and that of vertices reached so far.
     """
-    seen, new, queue, masks = searches
+    seen, new, queue, reached, masks = searches
     high, low = halves_of_inverse(level)
-    nothing, found, kept = read(masks, NOTHING), read(masks, NOTHING), begin
+    nothing, unused, found, kept = read(masks, NOTHING), read(masks, UNUSED), read(masks, NOTHING), begin
     n_entries, n_pairs = np.int64(0), np.int64(0)
     for position in range(begin, end):
         vertex = np.int64(item(queue, position))
@@ -129,15 +133,18 @@ def settle(offsets, searches, sums, begin, end, level):
             n_entries += item(offsets, vertex + 1) - item(offsets, vertex)
             queue[np.uint64(kept)] = vertex
             kept += 1
+            if not any_bit(without(before, unused)):
+                reached[np.uint64(n_reached)] = vertex
+                n_reached += 1
     write(masks, FOUND, found)
     sums.hops[level] += n_pairs
-    return kept - begin, n_entries
+    return kept - begin, n_entries, n_reached
 
 
 @device
 def push(rows, searches, begin, end, last):
     """Pass what the queued vertices have seen on to their neighbours; return the end of the next queue."""
-    seen, new, queue, _ = searches
+    seen, new, queue = searches.seen, searches.new, searches.queue
     for position in range(begin, end):
         vertex = np.int64(item(queue, position))
         ahead = np.int64(item(queue, min(position + AHEAD, end - 1)))
@@ -157,7 +164,7 @@ def push(rows, searches, begin, end, last):
 @device
 def pull(rows, searches, last):
     """Let every vertex collect what its neighbours have seen until it lacks nothing; return the end."""
-    seen, new, queue, masks = searches
+    seen, new, queue, masks = searches.seen, searches.new, searches.queue, searches.masks
     everything = read(masks, EVERYTHING)
     for vertex in range(len(rows.offsets) - 1):
         before = read(seen, vertex * WORDS)
@@ -188,15 +195,23 @@ def note_farthest(batches, masks, first, level):
 
 
 @device
-def begin_batch(batches, searches, first, n_sources):
-    """Queue the sources of a batch; bits without a source count as seen everywhere."""
-    seen, new, queue, masks = searches
+def begin_batch(batches, searches, first, n_sources, n_reached):
+    """Queue the sources of a batch; bits without a source count as seen everywhere.
+
+    ``n_reached`` vertices have seen anything else, or all before the first batch.
+    """
+    seen, new, queue, reached, masks = searches
+    n, is_full = len(reached), n_sources == SOURCES
     for word in range(WORDS):
         used = min(max(n_sources - 64 * word, 0), 64)
-        masks[FOUND + word] = FULL << np.uint64(used) if used < 64 else np.uint64(0)
-    unused = read(masks, FOUND)
-    for vertex in range(len(batches.outgoing.offsets) - 1):
-        write(seen, vertex * WORDS, unused)
+        masks[UNUSED + word] = FULL << np.uint64(used) if used < 64 else np.uint64(0)
+    unused = read(masks, UNUSED)
+    if is_full and n_reached * CLEARED_PART < n:
+        for position in range(n_reached):
+            write(seen, np.int64(reached[position]) * WORDS, unused)
+    else:
+        for vertex in range(n):
+            write(seen, vertex * WORDS, unused)
     for source in range(n_sources):
         vertex = batches.sources[first + source]
         queue[source] = vertex
@@ -204,40 +219,44 @@ def begin_batch(batches, searches, first, n_sources):
 
 
 @device
-def finish_batch(batches, searches, first):
-    """Note the sources that do not reach all vertices."""
-    masks = searches.masks
-    missing, everything = read(masks, NOTHING), read(masks, EVERYTHING)
-    for vertex in range(len(batches.outgoing.offsets) - 1):
-        missing = union(missing, without(everything, read(searches.seen, vertex * WORDS)))
+def finish_batch(batches, searches, first, n_reached):
+    """Note the sources that do not reach all vertices: none does if a vertex is not reached at all."""
+    masks, n = searches.masks, len(searches.reached)
+    missing, everything = without(read(masks, EVERYTHING), read(masks, UNUSED)), read(masks, EVERYTHING)
+    if n_reached == n:
+        missing = read(masks, NOTHING)
+        for vertex in range(n):
+            missing = union(missing, without(everything, read(searches.seen, vertex * WORDS)))
     write(masks, FOUND, missing)
     note_farthest(batches, masks, first, -1)
 
 
 @device
 def search_from(batches, searches, sums, n_sources, first):
-    """Search from a batch whose sources are queued, level by level."""
+    """Search from a batch whose sources are queued, level by level; return the number of vertices reached."""
     offsets, n_entries = batches.outgoing.offsets, len(batches.outgoing.neighbours)
     begin, other, size, level = np.int64(0), np.int64(len(offsets)), np.int64(n_sources), np.int64(0)
+    n_reached = np.int64(0)
     while size > 0:
-        size, reached = settle(offsets, searches, sums, begin, begin + size, level)
+        size, n_front, n_reached = settle(offsets, searches, sums, begin, begin + size, level, n_reached)
         note_farthest(batches, searches.masks, first, level)
-        if reached * PULLED_PART >= n_entries:
+        if n_front * PULLED_PART >= n_entries:
             last = pull(batches.incoming, searches, other)
         else:
             last = push(batches.outgoing, searches, begin, begin + size, other)
         begin, other, size, level = other, begin, last - other, level + 1
+    return n_reached
 
 
 @compiled
 def search_batches(batches, stop, searches, sums):
     """Take batches of the sources before ``stop`` from the counter until none is left."""
-    first = np.int64(fetch_add(batches.next_source, 0, SOURCES))
+    first, n_reached = np.int64(fetch_add(batches.next_source, 0, SOURCES)), np.int64(len(searches.reached))
     while first < stop:
         n_sources = min(np.int64(SOURCES), len(batches.sources) - first)
-        begin_batch(batches, searches, first, n_sources)
-        search_from(batches, searches, sums, n_sources, first)
-        finish_batch(batches, searches, first)
+        begin_batch(batches, searches, first, n_sources, n_reached)
+        n_reached = search_from(batches, searches, sums, n_sources, first)
+        finish_batch(batches, searches, first, n_reached)
         first = np.int64(fetch_add(batches.next_source, 0, SOURCES))
 
 
@@ -264,14 +283,14 @@ def on_cpu(graph, progress):
     n, kind, n_sources = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype, len(graph.sources)
     counters = np.zeros(1, np.int64), np.full(n, -1, np.int32)
     batches = Batches(graph.outgoing, graph.incoming, graph.sources, *counters)
-    pool = ThreadPool(-(-n_sources // SOURCES), n * (16 * WORDS + 8 * PARTS + 2 * kind.itemsize + 8))
+    pool = ThreadPool(-(-n_sources // SOURCES), n * (16 * WORDS + 8 * PARTS + 3 * kind.itemsize + 8))
     own = []
     for _ in range(pool.n_workers):
         masks = np.zeros(MASKS, np.uint64)
         masks[EVERYTHING : EVERYTHING + WORDS] = FULL
         words = _in_lines(np.empty, n), _in_lines(np.zeros, n)
         sums = Sums(np.zeros(n * PARTS, np.int64), np.zeros(n + 1, np.int64))
-        own.append((Searches(*words, np.empty(2 * n + 2, kind), masks), sums))
+        own.append((Searches(*words, np.empty(2 * n + 2, kind), np.empty(n, kind), masks), sums))
     step = SOURCES * REPORTED * pool.n_workers
     for first in range(0, n_sources, step):
         stop = min(first + step, n_sources)
