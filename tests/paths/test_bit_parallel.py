@@ -3,6 +3,7 @@
 import os
 from collections import deque
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -146,6 +147,27 @@ def test_every_method_returns_the_same_bits():
             for column in ("eccentricities", "closeness", "harmonic", "hop_histogram"):
                 assert getattr(other, column).tobytes() == getattr(whole, column).tobytes(), (name, column)
             assert other.average_distance == whole.average_distance
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("m", [30, 70, 300])
+def test_measures_are_those_of_networkx(m, directed):
+    n = 30
+    sources, targets = drawn(n, m, seed=m)
+    theirs = (nx.DiGraph if directed else nx.Graph)(zip(sources.tolist(), targets.tolist(), strict=True))
+    theirs.add_nodes_from(range(n))
+    ours = ew.Graph.from_edges(sources, targets, n_vertices=n, directed=directed).to(PLACE)
+    for improved in (True, False):
+        found = ew.distance_measures(ours, wf_improved=improved)
+        wanted = nx.closeness_centrality(theirs, wf_improved=improved)
+        assert np.allclose(found.closeness, [wanted[v] for v in range(n)], rtol=1e-14)
+    wanted = nx.harmonic_centrality(theirs)
+    assert np.allclose(found.harmonic, [wanted[v] for v in range(n)], rtol=1e-14)
+    if (nx.is_strongly_connected if directed else nx.is_connected)(theirs):
+        assert found.eccentricities.tolist() == [nx.eccentricity(theirs)[v] for v in range(n)]
+        assert found.average_distance == pytest.approx(nx.average_shortest_path_length(theirs), rel=1e-14)
+    else:
+        assert found.diameter == found.average_distance == np.inf
 
 
 def test_hops_of_all_pairs():
