@@ -49,7 +49,7 @@ from edgewise.primitives.vectors import any_bit, count_bits, item, of_bytes, uni
 WORDS, SOURCES = 8, 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 2
-#: Vertices of the queue whose words are on their way from memory.
+#: Vertices of the queue, or neighbours, whose words are on their way from memory.
 AHEAD = 8
 #: Batches of a worker between two reports of progress.
 REPORTED = 8
@@ -165,7 +165,7 @@ def push(rows, searches, begin, end, last):
 def pull(rows, searches, last):
     """Let every vertex collect what its neighbours have seen until it lacks nothing; return the end."""
     seen, new, queue, masks = searches.seen, searches.new, searches.queue, searches.masks
-    everything = read(masks, EVERYTHING)
+    everything, final = read(masks, EVERYTHING), len(rows.neighbours) - 1
     for vertex in range(len(rows.offsets) - 1):
         before = read(seen, vertex * WORDS)
         lacking = without(everything, before)
@@ -173,7 +173,8 @@ def pull(rows, searches, last):
             continue
         rest = lacking
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-            rest = without(rest, read(seen, np.int64(rows.neighbours[entry]) * WORDS))
+            prefetch(seen, np.int64(item(rows.neighbours, min(entry + AHEAD, final))) * WORDS)
+            rest = without(rest, read(seen, np.int64(item(rows.neighbours, entry)) * WORDS))
             if not any_bit(rest):
                 break
         bits = without(lacking, rest)
