@@ -25,6 +25,7 @@ _HOMES = {
     "core_numbers": ("edgewise.cores", "core_numbers"),
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
+    "distance_table": ("edgewise.paths.tables", "distance_table"),
     "errors": ("edgewise.errors", ""),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
@@ -64,6 +65,7 @@ __all__ = [
     "core_numbers",
     "cycle_counts",
     "distance_measures",
+    "distance_table",
     "errors",
     "estimate_cycles",
     "evaluate_partition",
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
+    from edgewise.paths.tables import distance_table as distance_table
     from edgewise.paths.sssp import shortest_paths as shortest_paths
     from edgewise.streams import stream_components as stream_components
     from edgewise.streams import stream_forest as stream_forest

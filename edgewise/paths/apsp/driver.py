@@ -51,6 +51,10 @@ def share_out(workers, tasks, serve):
             raise
 
 
+#: Rows of a block, at least, where a search from a few sources takes as long as one from a batch.
+BATCH_ROWS = 64
+
+
 class Request(NamedTuple):
     """What is computed and where it goes: the arguments of :func:`edgewise.all_pairs_shortest_paths`.
 
@@ -110,7 +114,13 @@ class Job:
         return len(self.sources), self.graph.n_vertices
 
     def run(self):
-        """Search, in a wider type where it must be, and return the result."""
+        """Search, and return the result."""
+        search, (distances, seconds) = self.search, self.solved()
+        run = self.graph, search.name, seconds
+        return AllPairs(*run, self.sources, search.weighted, search.adjacency, distances, devices=self.names)
+
+    def solved(self):
+        """Search, in a wider type where it must be; return the distances and the seconds."""
         start = perf_counter()
         with arrays.guard(self.graph.device), np.errstate(over="ignore"):
             while True:
@@ -120,8 +130,15 @@ class Job:
                 except TooLarge:
                     self._widen()
             arrays.synchronize(self.graph.device)
-        search, run = self.search, (self.graph, self.search.name, perf_counter() - start)
-        return AllPairs(*run, self.sources, search.weighted, search.adjacency, distances, devices=self.names)
+        return distances, perf_counter() - start
+
+    def rows_at_a_time(self, dtype):
+        """Rows of distances that are searched for at a time."""
+        (height, width), method = self.shape, self.search.method
+        if self.output is None and (method.full_matrix or method.whole_batches):
+            return max(1, height)
+        rows = rows_of_a_block(height, width, dtype)
+        return max(rows, BATCH_ROWS) if method.whole_batches else rows
 
     def _widen(self):
         for search in self.device_workers:
@@ -135,7 +152,7 @@ class Job:
         dtype, (height, width) = self.search.dtype, self.shape
         self._check_memory()
         matrix = arrays.empty(height * width, dtype, self.device)
-        rows = max(1, height) if self.search.method.full_matrix else rows_of_a_block(height, width, dtype)
+        rows = self.rows_at_a_time(dtype)
         n_blocks, done = -(-height // rows), []
 
         def serve(search, block):
@@ -162,7 +179,7 @@ class Job:
     def _memory_needed(self, full_matrix, dtype):
         """Bytes needed on each device."""
         height, width = self.shape
-        rows = height if self.output is None else min(height, rows_of_a_block(height, width, dtype))
+        rows = height if self.output is None else min(height, self.rows_at_a_time(dtype))
         in_place = self.in_order and rows == width
         return memory_needed(full_matrix, width, rows, np.dtype(dtype).itemsize, self.devices, in_place)
 
@@ -194,7 +211,7 @@ class Job:
         if begun is not None and begun == WIDER.get(search.dtype.name) and not search.requested:
             self._widen()
         self._check_memory()
-        rows = rows_of_a_block(self.shape[0], self.shape[1], search.dtype)
+        rows = self.rows_at_a_time(search.dtype)
         with RowFile(self.output, self.shape, search.dtype, rows, facts) as file:
             self._fill(file)
             return file.finish()

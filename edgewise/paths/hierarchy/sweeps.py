@@ -334,6 +334,24 @@ class Sweeps:
         line = lanes_of_line(self.dtype)
         return line if n_sources <= line else lanes_of(self.dtype)
 
+    def restricted(self, targets) -> "Sweeps":
+        """Sweeps to some vertices only."""
+        return Sweeps(self.hierarchy, self.dtype, self.device, self.hierarchy.ranks[targets].astype(np.int64))
+
+    def nearest(self, sources):
+        """Distances from the nearest of (k,) vertices, and whether one was too large for its type."""
+        sweep, result = self.sweep(1), arrays.empty(len(self.columns), self.dtype, self.device)
+        found = self.ascent(sources, 1, np.zeros(len(sources), np.int64))
+        ascent = Ascent(*(arrays.move(array, self.device) for array in found))
+        line = arrays.move(np.zeros(1, np.int64), self.device)
+        sweep_together(sweep, ascent, self.output(result)._replace(lines=line))
+        return result, self.has_cut_off(sweep, ascent)
+
+    def output(self, result) -> Output:
+        """Where distances go: to the flat array ``result``, or to none of its columns if it is empty."""
+        ceiling, none = self.dtype.type(self.ceiling), self.dtype.type(unreached(self.dtype))
+        return Output(self.columns[: len(result)], np.empty(0, np.int64), ceiling, none, result)
+
     def parts(self, sources):
         """Positions of the sources, batch by batch, and the width of a batch."""
         order, width = np.argsort(sources, kind="stable"), self.width_of(len(sources))
@@ -347,8 +365,7 @@ class Sweeps:
         if not len(result):
             return False
         parts, width = self.parts(sources)
-        none = self.dtype.type(unreached(self.dtype))
-        output = Output(self.columns, np.empty(0, np.int64), self.dtype.type(self.ceiling), none, result)
+        output = self.output(result)
         pool = ThreadPool(len(parts), self.bytes_of_batch(width))
         if self.device == "cpu" and len(parts) >= pool.n_workers > 1:
             return self._alone(pool, sources, parts, output)
