@@ -48,6 +48,8 @@ from edgewise.primitives.vectors import lesser, of_bytes, wrapping_add, write
 
 #: Sources of a batch on a GPU: two for each lane of a warp.
 SOURCES = 64
+#: Entries of a row that a GPU thread reads at a time.
+ENTRIES = 4
 #: Columns of a result that a CPU thread writes at a time: a cache line of int32.
 STRIP = 16
 #: Batches for each thread whose searches run ahead of the passes.
@@ -64,13 +66,14 @@ class Sweep(NamedTuple):
     ``rows`` and ``levels`` are those of a :class:`~edgewise.paths.hierarchy.restriction.Descent`, with weights
     in the type of the distances.  ``distances`` (rows * width,) has those of a rank side by side; ``places``
     (rows,) is the row of an :class:`Ascent` that a rank begins with, zero between batches.  ``width`` is 1,
-    or on a CPU the number of distances in ``lines`` cache lines, 1 or 4.
+    or on a CPU the number of distances in ``step`` cache lines, 1 or 4.  On a GPU ``step`` is 4, the entries
+    read at a time: a compiler that knew it would unroll the loop, and take more registers than there are.
     """
 
     rows: CSR
     levels: Any
     width: int
-    lines: int
+    step: int
     places: Any
     distances: Any
 
@@ -159,23 +162,27 @@ def lower(sweep, values, number, lane, lanes):
     """Give a rank the least distances that it begins with, or that its row offers, in a thread's lanes."""
     offsets, neighbours, weights = sweep.rows
     distances, width, kind = sweep.distances, sweep.width, values.dtype.type
-    start, at = np.int64(sweep.places[number]) * width, number * width
+    start, own = np.int64(sweep.places[number]) * width, number * width
     begin, end = offsets[number], offsets[number + 1]
     final = end - 1
     for first in range(lane, width, 2 * lanes):
-        second = min(first + lanes, width - 1)
-        low, other, entry = values[U(start + first)], values[U(start + second)], begin
-        while entry < end:  # two entries at a time, the last one again
-            near, weight = np.int64(neighbours[U(entry)]) * width, weights[U(entry)]
-            following = U(min(entry + 1, final))
-            far, further = np.int64(neighbours[following]) * width, weights[following]
-            one, two = kind(distances[U(near + first)] + weight), kind(distances[U(far + first)] + further)
-            low = min(low, min(one, two))
-            one, two = kind(distances[U(near + second)] + weight), kind(distances[U(far + second)] + further)
-            other = min(other, min(one, two))
-            entry += 2
-        distances[U(at + first)] = low
-        distances[U(at + second)] = other
+        gap = min(lanes, width - 1 - first)
+        at, entry = start + first, begin
+        low, other = values[U(at)], values[U(at + gap)]
+        while entry < end:  # four entries at a time, the last one again
+            one, two = U(entry), U(min(entry + 1, final))
+            three, four = U(min(entry + 2, final)), U(min(entry + 3, final))
+            a, b = np.int64(neighbours[one]) * width + first, np.int64(neighbours[two]) * width + first
+            c, d = np.int64(neighbours[three]) * width + first, np.int64(neighbours[four]) * width + first
+            p, q, r, s = weights[one], weights[two], weights[three], weights[four]
+            low = min(low, min(kind(distances[U(a)] + p), kind(distances[U(b)] + q)))
+            low = min(low, min(kind(distances[U(c)] + r), kind(distances[U(d)] + s)))
+            a, b, c, d = a + gap, b + gap, c + gap, d + gap
+            other = min(other, min(kind(distances[U(a)] + p), kind(distances[U(b)] + q)))
+            other = min(other, min(kind(distances[U(c)] + r), kind(distances[U(d)] + s)))
+            entry += sweep.step
+        distances[U(own + first)] = low
+        distances[U(own + first + gap)] = other
 
 
 @overload_on_cpu(lower)
@@ -193,7 +200,7 @@ def _lower_on_cpu(sweep, values, number, lane, lanes):
                 offered = distances[U(neighbours[U(entry)])] + weights[U(entry)]
                 low = min(low, distances.dtype.type(offered))
             distances[U(at)] = low
-        elif sweep.lines == 1:
+        elif sweep.step == 1:
             line = read_line(values, start)
             for entry in range(begin, end):
                 other = np.int64(neighbours[U(entry)]) * width
@@ -303,9 +310,8 @@ class Sweeps:
         rows, kind = self.descent.rows, np.int32 if len(self.hierarchy.ranks) < 2**31 - 1 else np.int64
         places = arrays.zeros(self.size, kind, self.device)
         distances = arrays.empty(self.size * width, self.dtype, self.device)
-        return Sweep(
-            rows, self.descent.levels, width, width // lanes_of_line(self.dtype), places, distances
-        )
+        step = max(1, width // lanes_of_line(self.dtype)) if self.device == "cpu" else ENTRIES
+        return Sweep(rows, self.descent.levels, width, step, places, distances)
 
     def ascent(self, vertices, width, lanes=None) -> Ascent:
         """Search from vertices, ascending; on the host, by one thread.
