@@ -214,9 +214,13 @@ class DistanceTable(Result):
         from edgewise.paths.sssp import shortest_paths
 
         graph, kind = graph.to("cpu"), self.distances.dtype
-        options = {"dtype": kind.name, "method": "dijkstra"} if self.weighted else {"method": "top-down-sequential"}
+        options = (
+            {"dtype": kind.name, "method": "dijkstra"} if self.weighted else {"method": "top-down-sequential"}
+        )
         search: Any = shortest_paths if self.weighted else bfs
-        rows = np.unique(np.linspace(0, len(self.sources) - 1, min(len(self.sources), SAMPLE), dtype=np.int64))
+        rows = np.unique(
+            np.linspace(0, len(self.sources) - 1, min(len(self.sources), SAMPLE), dtype=np.int64)
+        )
         for row in rows:
             source = graph.ids_of(self.sources[row : row + 1])
             found = search(graph, source, **options).verify()
@@ -272,7 +276,11 @@ class TableJob(Job):
     def _search(self, search, block, rows, values):
         if search.name == "phast":
             return super()._search(search, block, rows, values)
-        sources, n, device = self.sources[block * rows : (block + 1) * rows], self.graph.n_vertices, self.device
+        sources, n, device = (
+            self.sources[block * rows : (block + 1) * rows],
+            self.graph.n_vertices,
+            self.device,
+        )
         targets, width = arrays.move(self.targets, device), len(self.targets)
         some = rows_of_a_block(len(sources), n, search.dtype)
         whole = arrays.empty(min(some, len(sources)) * n, search.dtype, device)
@@ -358,8 +366,8 @@ def distance_table(
     check_graph(graph)
     check_method(method, METHODS, {})
     names = worker_names(graph.device if device is None else arrays.resolve(device))
-    columns = graph.vertices_of(flat(sources if targets is None else targets, "targets", graph))
-    request = Request(method, sources, dtype, names, output, reporter())
+    ends = flat(sources, "sources", graph), flat(sources if targets is None else targets, "targets", graph)
+    request, columns = Request(method, ends[0], dtype, names, output, reporter()), graph.vertices_of(ends[1])
     job = TableJob(METHODS, graph, request, columns)
     distances, seconds = job.solved()
     facts = job.sources, columns, job.search.weighted, distances

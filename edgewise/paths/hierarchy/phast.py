@@ -24,20 +24,12 @@ def sweeps_of(rows: Adjacency, dtype) -> Sweeps | None:
     """
     dtype = np.dtype(dtype)
     if dtype not in rows.sweeps:
-        hierarchy = rows.routes or hierarchy_of(_with_lengths(rows.on_host(), dtype))
+        hierarchy = rows.routes or hierarchy_of(rows.on_host())
         if hierarchy is None:
             return None
         rows.routes = hierarchy
         rows.sweeps[dtype] = Sweeps(hierarchy, dtype, arrays.device_of(rows.offsets))
     return rows.sweeps[dtype]
-
-
-def _with_lengths(rows, dtype):
-    """Rows with weights, which are one where every edge counts one."""
-    if len(rows.weights):
-        return rows
-    both = [one._replace(weights=np.ones(len(one.neighbours), dtype)) for one in (rows.outgoing, rows.incoming)]
-    return Adjacency(both[0], both[0] if rows.symmetric else both[1])
 
 
 def distances(rows, sources, cutoff):

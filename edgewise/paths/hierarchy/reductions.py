@@ -67,7 +67,10 @@ def find_farthest(sweep, sums, group, n_groups, thread):
 def add_batch(worker, sweep, sums, n_sources, ceiling):
     """Add a batch to the sums; find the largest distances of each group."""
     lanes = warp_size() if sweep.width > 1 else 1
-    team, thread = Worker(worker.id // lanes, worker.count // lanes, worker.barrier), (worker.id % lanes, lanes)
+    team, thread = (
+        Worker(worker.id // lanes, worker.count // lanes, worker.barrier),
+        (worker.id % lanes, lanes),
+    )
     n, n_groups = len(sweep.rows.offsets) - 1, len(sums.farthest) // sweep.width
     first, end, step = own_share(team, 0, n_groups)
     for group in range(first, end, step):

@@ -114,8 +114,9 @@ def _copy_row(number, ranks, rows, numbers, part):
 
 def in_type(descent: Descent, dtype, most, device) -> Descent:
     """The rows on a device with weights of a type, of which none is more than ``most``."""
-    rows = descent.rows
-    weights = np.minimum(rows.weights, np.array(most, rows.weights.dtype)) if most < np.inf else rows.weights
+    rows, weights = descent.rows, descent.rows.weights
+    if weights.max(initial=0) > most:
+        weights = np.minimum(weights, weights.dtype.type(most))
     rows = rows._replace(weights=weights.astype(dtype, copy=False))
     moved = CSR(*(arrays.move(array, device) for array in rows))
     return descent._replace(rows=moved, levels=arrays.move(descent.levels, device))
