@@ -117,8 +117,8 @@ if TYPE_CHECKING:
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
-    from edgewise.paths.tables import distance_table as distance_table
     from edgewise.paths.sssp import shortest_paths as shortest_paths
+    from edgewise.paths.tables import distance_table as distance_table
     from edgewise.streams import stream_components as stream_components
     from edgewise.streams import stream_forest as stream_forest
     from edgewise.streams.batches import ComponentsStream as ComponentsStream

@@ -1,7 +1,7 @@
 """Measures of a graph that need all its distances: eccentricities, closeness, averages.
 
-Rows of distances are computed block by block, by any method of :mod:`edgewise.paths.apsp`, and not kept; those of
-sweeps over a hierarchy are reduced where they are (:mod:`edgewise.paths.hierarchy.reductions`).
+Rows of distances are computed block by block, by any method of :mod:`edgewise.paths.apsp`, and not kept.
+Those of sweeps over a hierarchy are reduced where they are (:mod:`edgewise.paths.hierarchy.reductions`).
 Columns are added up in the order of the sources, so that sums of floats do not depend on blocks, threads and
 devices.
 """
@@ -209,17 +209,15 @@ def distance_measures(
     """
     check_graph(graph)
     check_method(method, METHODS, {})
+    methods = METHODS
     if client is not None:
-        from edgewise.paths.apsp.by_workers import WorkerRows, check_places
+        from edgewise.paths.apsp.by_workers import WorkerRows, check_places, without_hierarchy
 
         check_places(device, None)
-        device = "cpu"
+        methods, device = without_hierarchy(METHODS, method), "cpu"
     graph = on_device(graph, device)
     start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
     whole = client is None and 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
-    methods = {**METHODS}
-    if client is not None and method == "auto":
-        del methods["phast"]  # a hierarchy stays with the process that has prepared it
     search = Search(methods, graph, method, dtype, all_sources=whole)
     found_in: Any = partial(_searched, search)
     names = worker_names(graph.device)

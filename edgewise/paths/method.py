@@ -18,8 +18,8 @@ class PathMethod(Method):
     ``weights`` that it takes: 'none' (every edge counts one), 'whole, not negative', 'not negative' or 'any'.
     ``directed``: whether it takes directed graphs.  ``needs_incoming``: whether it reads the rows of the
     edges that come in.  ``stops_at_targets``: whether it takes ``targets`` and ends once their distances are
-    known.  ``full_matrix``: whether it keeps the distances of all pairs.  ``whole_batches``: whether a search from
-    one source takes as long as one from a batch.
+    known.  ``full_matrix``: whether it keeps the distances of all pairs.  ``whole_batches``: whether a search
+    from one source takes as long as one from a batch.
     """
 
     weights: str = field(default="none", kw_only=True)

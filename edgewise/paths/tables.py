@@ -2,8 +2,8 @@
 
 Of a graph that is prepared for routes (:meth:`Graph.prepare`) the table comes from sweeps that are restricted
 to the ranks of its hierarchy above the targets (:mod:`edgewise.paths.hierarchy.restriction`).  Otherwise the
-distances from each source to all vertices are searched for, block by block, and the columns of the targets are
-kept.
+distances from each source to all vertices are searched for, block by block, and the columns of the targets
+are kept.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import numpy as np
 
@@ -32,8 +33,6 @@ from edgewise.result import Result, check_column, counted
 from edgewise.weights import WeightOptions, weighted_front
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from edgewise.ingest.frames import Frame, Kind
 
 #: Sources whose rows are verified.
@@ -213,17 +212,14 @@ class DistanceTable(Result):
         from edgewise.paths.bfs import bfs
         from edgewise.paths.sssp import shortest_paths
 
-        graph, kind = graph.to("cpu"), self.distances.dtype
-        options = (
-            {"dtype": kind.name, "method": "dijkstra"} if self.weighted else {"method": "top-down-sequential"}
-        )
-        search: Any = shortest_paths if self.weighted else bfs
-        rows = np.unique(
-            np.linspace(0, len(self.sources) - 1, min(len(self.sources), SAMPLE), dtype=np.int64)
-        )
+        graph, kind, height = graph.to("cpu"), self.distances.dtype, len(self.sources)
+        search: Any = bfs
+        if self.weighted:
+            search = partial(shortest_paths, dtype=cast("Any", kind.name), method="dijkstra")
+        rows = np.unique(np.linspace(0, height - 1, min(height, SAMPLE), dtype=np.int64))
         for row in rows:
             source = graph.ids_of(self.sources[row : row + 1])
-            found = search(graph, source, **options).verify()
+            found = search(graph, source).verify()
             right = found.distances[self.targets]
             right = np.where(right == found.unreached, self.unreached, right)
             held = arrays.move(self.distances[row], "cpu")
@@ -269,18 +265,16 @@ class TableJob(Job):
         (height, width), n, itemsize = self.shape, self.graph.n_vertices, np.dtype(dtype).itemsize
         device = self.graph.device
         kept = height if self.output is None else min(height, self.rows_at_a_time(dtype))
-        rows = 0 if self.search.name == "phast" else min(kept, rows_of_a_block(kept, n, dtype))
+        is_restricted = self.search is not None and self.search.name == "phast"
+        rows = 0 if is_restricted else min(kept, rows_of_a_block(kept, n, dtype))
         needed = memory_needed(full_matrix, n, rows, itemsize, (device,))
         return {device: needed[device] + kept * width * itemsize}
 
     def _search(self, search, block, rows, values):
         if search.name == "phast":
             return super()._search(search, block, rows, values)
-        sources, n, device = (
-            self.sources[block * rows : (block + 1) * rows],
-            self.graph.n_vertices,
-            self.device,
-        )
+        sources, device = self.sources[block * rows : (block + 1) * rows], self.device
+        n = self.graph.n_vertices
         targets, width = arrays.move(self.targets, device), len(self.targets)
         some = rows_of_a_block(len(sources), n, search.dtype)
         whole = arrays.empty(min(some, len(sources)) * n, search.dtype, device)
@@ -337,8 +331,8 @@ def distance_table(
     Returns
     -------
     DistanceTable
-        Its ``distances`` are a (k, t) matrix.  Integers are exact.  ``phast`` adds floats in another order than
-        a search, so each distance may be off by a unit in the last place for every edge of its path.
+        Its ``distances`` are a (k, t) matrix.  Integers are exact.  ``phast`` adds floats in another order
+        than a search, so each distance may be off by a unit in the last place for every edge of its path.
 
     Raises
     ------

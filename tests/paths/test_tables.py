@@ -95,7 +95,7 @@ def test_ids_and_frames():
 
 
 def test_files(tmp_path):
-    graph, edges, _ = random_graph(6)
+    graph, _, _ = random_graph(6)
     graph.prepare("routes")
     table = ew.distance_table(graph, range(30), range(20, 50))
     table.write(tmp_path / "matrix.npy")
@@ -109,7 +109,7 @@ def test_files(tmp_path):
         assert np.array_equal(there.distances, table.distances)
         assert there.distance(3, 21) == table.distance(3, 21)
         there.verify()
-    with pytest.raises(OptionError, match="must end in .npy or .zarr"):
+    with pytest.raises(OptionError, match=r"must end in \.npy or \.zarr"):
         ew.distance_table(graph, [1], output=tmp_path / "out.txt")
     with pytest.raises(FileError):
         ew.distance_table(graph, [1], output=tmp_path / "nowhere" / "out.npy")
@@ -167,9 +167,7 @@ def test_errors(monkeypatch):
         ew.distance_table(negative, [0], method="phast")
     monkeypatch.setattr(arrays, "free_memory", lambda device: 100)
     for one in graph, random_graph(8)[0]:
-        with pytest.raises(
-            OutOfMemoryError, match=r"bytes needed, 100 free; write them to a file with output"
-        ):
+        with pytest.raises(OutOfMemoryError, match="100 free; write them to a file with output"):
             ew.distance_table(one, range(60))
 
 
@@ -183,7 +181,7 @@ def test_verify_finds_wrong_distances():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_fronts_take_sweeps_of_prepared_graphs(seed):
-    graph, edges, _ = random_graph(seed, ("int32", "int64", "float64")[seed])
+    graph, _, _ = random_graph(seed, ("int32", "int64", "float64")[seed])
     plain = random_graph(seed, ("int32", "int64", "float64")[seed])[0]
     graph.prepare("routes")
     every = ew.all_pairs_shortest_paths(graph)

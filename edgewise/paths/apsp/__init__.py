@@ -71,9 +71,7 @@ METHODS = {
         "up a contraction hierarchy and down all of it, a vector of sources at a time",
         "Delling et al. 2011",
         weights="not negative",
-        memory=lambda size: (
-            270 * size.threads * size.vertices
-        ),  # distances of a vector of sources, and places
+        memory=lambda size: 270 * size.threads * size.vertices,  # distances of a vector, and places
         whole_batches=True,
     ),
     "johnson": PathMethod(
@@ -167,15 +165,11 @@ def all_pairs_shortest_paths(
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
     if (client := options.get("client")) is not None:
-        from edgewise.paths.apsp.by_workers import WorkerJob, check_places
+        from edgewise.paths.apsp.by_workers import WorkerJob, check_places, without_hierarchy
 
         check_places(device, devices)
         request = Request(method, sources, dtype, ("cpu",), output, reporter())
-        # a hierarchy stays with the process that has prepared it
-        methods = (
-            {name: one for name, one in METHODS.items() if name != "phast"} if method == "auto" else METHODS
-        )
-        return WorkerJob(methods, graph, request, client).run()
+        return WorkerJob(without_hierarchy(METHODS, method), graph, request, client).run()
     if devices is None:
         names = worker_names(graph.device if device is None else arrays.resolve(device))
     else:

@@ -86,6 +86,7 @@ class Job:
         #: Where the blocks are put together.
         self.device = self.graph.device if len(devices) == 1 else "cpu"
 
+        self.search: Any = None  # while it is being made
         how = request.method, request.dtype, len(self.sources) * 2 > n
         self.search = Search(methods, self.graph, *how, devices, self._fits)
         #: A search on each device, which take blocks of sources in turn.
@@ -134,11 +135,12 @@ class Job:
 
     def rows_at_a_time(self, dtype):
         """Rows of distances that are searched for at a time."""
-        (height, width), method = self.shape, self.search.method
-        if self.output is None and (method.full_matrix or method.whole_batches):
+        (height, width), method = self.shape, self.search and self.search.method
+        in_batches = method and method.whole_batches
+        if self.output is None and method and (method.full_matrix or in_batches):
             return max(1, height)
         rows = rows_of_a_block(height, width, dtype)
-        return max(rows, BATCH_ROWS) if method.whole_batches else rows
+        return max(rows, BATCH_ROWS) if in_batches else rows
 
     def _widen(self):
         for search in self.device_workers:

@@ -1,7 +1,7 @@
 """PHAST as a method of the searches from one source, from all of them, and from some to others.
 
 A search by a hierarchy takes the one that :meth:`edgewise.Graph.prepare` has made for ``"routes"``, or makes
-one at its first call, which takes as long as hundreds of searches (:mod:`edgewise.paths.hierarchy.contraction`).
+one at its first call, which takes as long as hundreds of searches.
 The hierarchy and what sweeps read of it (:class:`~edgewise.paths.hierarchy.sweeps.Sweeps`) stay with the rows
 of the graph.  A sweep passes all ranks, however near the vertices are that are asked for, so a search with a
 cutoff or with targets is left to others by ``auto``.

@@ -4,8 +4,8 @@ After each batch two things are added up where the distances are: the largest di
 all ranks, and for each rank the number, the sum and the sum of the inverses of the distances from the sources
 of the batch.  So measures of a whole graph need the memory of one batch, and nothing as large as a matrix.
 
-Ranks are in :data:`GROUPS` groups, each of which has its own largest distances of a batch; the groups of a few
-hundred rows each keep what is read twice in a cache.  Sums of floats are taken in the order of the sources.
+Ranks are in :data:`GROUPS` groups, each of which has its own largest distances of a batch.  Sums of floats
+are taken in the order of the sources.
 """
 
 from typing import Any, NamedTuple
@@ -26,8 +26,8 @@ class Sums(NamedTuple):
     """Sums by rank, and largest distances of a batch by group and lane.
 
     ``reached`` (ranks,) int64: sources with a path to a rank; ``total`` (ranks,) int64 or float64: the sum of
-    their distances; ``inverse`` (ranks,) float64: that of 1 / distance, but for zeros.  ``farthest`` (groups *
-    width,) in the type of the distances.
+    their distances; ``inverse`` (ranks,) float64: that of 1 / distance, but for zeros.  ``farthest``
+    (groups * width,) in the type of the distances.
     """
 
     reached: Any
@@ -67,14 +67,11 @@ def find_farthest(sweep, sums, group, n_groups, thread):
 def add_batch(worker, sweep, sums, n_sources, ceiling):
     """Add a batch to the sums; find the largest distances of each group."""
     lanes = warp_size() if sweep.width > 1 else 1
-    team, thread = (
-        Worker(worker.id // lanes, worker.count // lanes, worker.barrier),
-        (worker.id % lanes, lanes),
-    )
+    team = Worker(worker.id // lanes, worker.count // lanes, worker.barrier)
     n, n_groups = len(sweep.rows.offsets) - 1, len(sums.farthest) // sweep.width
     first, end, step = own_share(team, 0, n_groups)
     for group in range(first, end, step):
-        find_farthest(sweep, sums, group, n_groups, thread)
+        find_farthest(sweep, sums, group, n_groups, (worker.id % lanes, lanes))
     first, end, step = own_share(worker, 0, n)
     for number in range(first, end, step):
         add_rank(sweep, sums, number, n_sources, ceiling)
@@ -84,8 +81,8 @@ def reduced(sweeps: Sweeps, sources, progress):
     """Reduce all distances from (k,) vertices; None if one was too large for its type.
 
     Returns four arrays on the host: (k,) the largest distance from each, or the value for no path where it
-    does not reach all vertices; and by vertex the number of sources that reach it, the sum of their distances,
-    and that of the inverses.
+    does not reach all vertices; and by vertex the number of sources that reach it, the sum of their
+    distances, and that of the inverses.
     """
     size, kind, where = sweeps.size, sweeps.dtype, sweeps.device
     parts, width = sweeps.parts(sources)

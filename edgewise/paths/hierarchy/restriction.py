@@ -4,9 +4,9 @@ A search that ascends by rank from a few vertices reaches few ranks: some hundre
 country.  Rows lead to higher ranks only, so a depth-first search that lists a rank behind all the ranks that
 it leads to lists higher ones first (a topological order), and needs no queue by distance.
 
-The shortest path to a target descends through ranks from which the target's own search, along the edges that
-*come* to each rank, ascends.  A sweep towards some targets therefore passes only the ranks that ascending from
-them reaches.  They are numbered anew, from the lowest to the highest, so that levels stay ranges.
+The shortest path to a target descends through ranks that the target's own search, which ascends along the
+edges that *come* to each rank, reaches.  So a sweep towards some targets passes only those ranks.  They are
+numbered anew, from the lowest to the highest, so that levels stay ranges.
 
 D. Delling, A. Goldberg and R. Werneck, "Faster batched shortest paths in road networks" (ATMOS 2011).
 """
@@ -36,9 +36,9 @@ class Ascending(NamedTuple):
 class Descent(NamedTuple):
     """Rows that a sweep passes, of the whole hierarchy or of a part of it, numbered by rank.
 
-    ``rows``: edges and shortcuts that come to each from higher ones; ``levels`` (levels + 1,) int64: the first
-    of each level, then their number; ``numbers`` (n,) int64: the number of each rank, or -1; empty where all
-    ranks take part.
+    ``rows``: edges and shortcuts that come to each from higher ones; ``levels`` (levels + 1,) int64: the
+    first of each level, then their number; ``numbers`` (n,) int64: the number of each rank, or -1; empty
+    where all ranks take part.
     """
 
     rows: CSR
@@ -56,7 +56,7 @@ def ascending_in(hierarchy: Hierarchy) -> Ascending:
 
 @compiled
 def ascend(rows, starts, memory):
-    """List the ranks that are reached from some ranks in ``order``, higher ones first; return their number."""
+    """List the ranks that are reached from some others, higher ones first; return their number."""
     places, order, stack, cursors = memory
     offsets, neighbours, count = rows.offsets, rows.neighbours, np.int64(0)
     for start in starts:

@@ -63,9 +63,9 @@ read_line, lanes_of_line = of_bytes(64)
 class Sweep(NamedTuple):
     """The rows that are passed, and the memory of one batch.
 
-    ``rows`` and ``levels`` are those of a :class:`~edgewise.paths.hierarchy.restriction.Descent`, with weights
-    in the type of the distances.  ``distances`` (rows * width,) has those of a rank side by side; ``places``
-    (rows,) is the row of an :class:`Ascent` that a rank begins with, zero between batches.  ``width`` is 1,
+    ``rows`` and ``levels`` are those of a :class:`~edgewise.paths.hierarchy.restriction.Descent`, with
+    weights in the type of the distances.  ``distances`` (rows * width,) has those of a rank side by side;
+    ``places`` (rows,) is the row of an :class:`Ascent` that a rank begins with, zero between batches.  ``width`` is 1,
     or on a CPU the number of distances in ``step`` cache lines, 1 or 4.  On a GPU ``step`` is 4, the entries
     read at a time: a compiler that knew it would unroll the loop, and take more registers than there are.
     """
@@ -81,8 +81,8 @@ class Sweep(NamedTuple):
 class Ascent(NamedTuple):
     """What searches that ascend have found for a batch.
 
-    ``values`` ((k + 1) * width,) has the distances of the k ranks that are reached, from the second row on; the
-    first row has none.  ``numbers`` (k,) int64 are their numbers in the sweep, -1 where it does not pass.
+    ``values`` ((k + 1) * width,) has the distances of the k ranks that are reached, from the second row on;
+    the first row has none.  ``numbers`` (k,) int64 are their numbers in the sweep, -1 where it does not pass.
     """
 
     numbers: Any
@@ -103,7 +103,7 @@ class Starts(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Where the distances of a batch go: those of ``columns`` (t,) int64, numbers of the sweep, in this order.
+    """Where the distances of a batch go: those of ``columns`` (t,) int64, numbers of the sweep, in order.
 
     Lane ``i`` is written to row ``lines[i]`` (sources,) int64 of the flat (k * t,) array ``result``, in which
     ``none`` stands where no path leads, as ``ceiling`` does in the sweep.
@@ -375,14 +375,15 @@ class Sweeps:
         pool = ThreadPool(len(parts), self.bytes_of_batch(width))
         if self.device == "cpu" and len(parts) >= pool.n_workers > 1:
             return self._alone(pool, sources, parts, output)
-        return any([self.has_cut_off(*passed[1:]) for passed in self.together(sources, parts, width, output)])
+        passed = self.together(sources, parts, width, output)
+        return any(self.has_cut_off(sweep, ascent) for _, sweep, ascent in passed)
 
     def bytes_of_batch(self, width) -> int:
         """Memory of one batch, and of a search."""
         return self.size * (width * self.dtype.itemsize + 4) + 8 * len(self.hierarchy.ranks)
 
     def together(self, sources, parts, width, output):
-        """Pass batch after batch with all workers; yield the positions of each one's sources, and its state."""
+        """Pass batch after batch with all workers; yield the positions of its sources, and its state."""
         sweep, here = self.sweep(width), self.device
         pool = ThreadPool(len(parts), 8 * len(self.hierarchy.ranks))
         for first in range(0, len(parts), AHEAD * pool.n_workers):

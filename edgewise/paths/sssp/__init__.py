@@ -238,9 +238,9 @@ def _auto(rows, search):
     """
     if rows.spread.least < 0:
         return "bellman-ford", None
-    if rows.routes is not None and search.cutoff is None and search.targets is None:
-        if METHODS["phast"].takes_weights(rows.weights.dtype):
-            return "phast", None
+    everything = search.cutoff is None and search.targets is None
+    if rows.routes is not None and everything and METHODS["phast"].takes_weights(rows.weights.dtype):
+        return "phast", None
     if search.device != "cpu":
         return rows.prepared if rows.prepared and search.cutoff is None else "near-far", None
     found = None
