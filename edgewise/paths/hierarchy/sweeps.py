@@ -65,9 +65,10 @@ class Sweep(NamedTuple):
 
     ``rows`` and ``levels`` are those of a :class:`~edgewise.paths.hierarchy.restriction.Descent`, with
     weights in the type of the distances.  ``distances`` (rows * width,) has those of a rank side by side;
-    ``places`` (rows,) is the row of an :class:`Ascent` that a rank begins with, zero between batches.  ``width`` is 1,
-    or on a CPU the number of distances in ``step`` cache lines, 1 or 4.  On a GPU ``step`` is 4, the entries
-    read at a time: a compiler that knew it would unroll the loop, and take more registers than there are.
+    ``places`` (rows,) is the row of an :class:`Ascent` that a rank begins with, zero between batches.
+    ``width`` is 1, or on a CPU the number of distances in ``step`` cache lines, 1 or 4.  On a GPU ``step`` is
+    4, the entries read at a time: a compiler that knew it would unroll the loop, and take more registers than
+    there are.
     """
 
     rows: CSR
