@@ -105,7 +105,9 @@ def beside(row, given, graph, ends, distances):
     sources, targets = ends
     few = sources[: given.others]
     ours = np.where(distances[: len(few)] == unreached(distances.dtype), np.inf, distances[: len(few)])
-    for name, search in others(graph, threads.count()).items() if given.others else ():
+    if given.others and "others" not in given.kept:
+        given.kept["others"] = others(graph, threads.count())
+    for name, search in given.kept.get("others", {}).items():
         found, took = timed(lambda search=search: search(few, targets))
         row[f"{name}_ms"] = 1e3 * took * len(sources) / len(few)
         row["right"] = row["right"] and np.array_equal(np.where(found > FAR, np.inf, found), ours)
@@ -186,6 +188,7 @@ def rows(given):
     """Rows of the result."""
     if given.threads:
         threads.use(given.threads)
+    given.kept = {}
     graph = streets(given.side)
     common = {"vertices": graph.n_vertices, "threads": threads.count()}
     took = seconds(lambda: graph.prepare("routes"))

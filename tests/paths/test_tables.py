@@ -5,6 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import arrays
+from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS
 from edgewise.paths.csr import unreached
@@ -219,6 +220,23 @@ def test_real_streets(name):
     assert kept(graph) is not None and fast.method == "phast"
     assert np.allclose(fast.distances, slow.distances, rtol=1e-12)
     fast.verify()
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_in_the_simulator(seed):
+    if not SIMULATED:
+        pytest.skip("for the simulator")
+    graph, edges, _ = random_graph(seed, n=7)
+    there = graph.to("cuda").prepare("routes")
+    assert kept(there) is not None
+    table = ew.distance_table(there, [1, 2], [3, 4])
+    assert table.method == "phast" and table.graph.device == "cuda:0"
+    assert np.array_equal(arrays.move(table.distances, "cpu"), right(graph, edges, [1, 2], [3, 4], "int32"))
+    found = ew.shortest_paths(there, 3)
+    assert found.method == "phast"
+    everything = right(graph, edges, [3], range(7), "int32")
+    assert np.array_equal(arrays.move(found.distances, "cpu"), everything[0])
 
 
 @pytest.mark.gpu
