@@ -92,7 +92,7 @@ class DistanceTable(Result):
             self._place_of(one, places, name)
             for one, places, name in zip((source, target), self._places, ("sources", "targets"), strict=True)
         )
-        found = arrays.move(self.distances[row], "cpu")[column][()]
+        found = arrays.move(self.distances[row], "cpu")[column].item()
         return math.inf if found == self.unreached else found
 
     def _place_of(self, one, places, name):
