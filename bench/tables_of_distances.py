@@ -142,7 +142,8 @@ def trees(given, graph, sweeps, rng):
 
 def floors(sweeps, ms, written):
     """Floors of a tree in milliseconds, and the time over the first."""
-    rows, width, n = sweeps.descent.rows, sweeps.width_of(64), sweeps.size
+    rows, width = sweeps.by_level.descent.rows, sweeps.width_of(64)
+    n = rows.n_vertices
     entries, item = len(rows.neighbours), sweeps.dtype.itemsize
     structure = (entries * (rows.neighbours.itemsize + rows.weights.itemsize) + 12 * n) / width
     result = (2 if written else 0) * n * item

@@ -85,12 +85,11 @@ def test_each_way_of_sharing_passes_finds_the_same():
     right, (parts, width) = case.expected(sources), made.parts(sources)
     assert len(parts) > 1
     result = np.empty(right.size, case.dtype)
-    for _ in made.together(sources, parts, width, made.output(result)):
+    for _ in made.together(sources, parts, width, result):
         pass
     assert np.array_equal(result.reshape(right.shape), right)
-    pool = sweeps.ThreadPool(1)
     result[:] = 0
-    assert not made._alone(pool, sources, parts, made.output(result))
+    assert not made._alone(sources, parts, width, result)
     assert np.array_equal(result.reshape(right.shape), right)
 
 
@@ -139,6 +138,9 @@ def test_a_restriction_holds_what_ascending_reaches(seed):
     assert np.flatnonzero(part.numbers >= 0).tolist() == sorted(reached)
     assert np.array_equal(part.numbers[sorted(reached)], np.arange(len(reached)))
     assert part.levels[0] == 0 and part.levels[-1] == len(reached) and (np.diff(part.levels) > 0).all()
+    alone = restriction.restricted(case.hierarchy, case.hierarchy.ranks[targets].astype(np.int64), False)
+    owners = np.repeat(np.arange(len(reached)), np.diff(alone.rows.offsets))
+    assert (alone.rows.neighbours < owners).all() and alone.levels.tolist() == [0, len(reached)]
     for first, end in pairwise(part.levels):  # no entry within a level
         entries = part.rows.neighbours[part.rows.offsets[first] : part.rows.offsets[end]]
         assert not len(entries) or entries.min() >= end

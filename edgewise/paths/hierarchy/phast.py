@@ -15,21 +15,31 @@ from edgewise.device import arrays
 from edgewise.paths.csr import Adjacency, unreached
 from edgewise.paths.hierarchy.contraction import hierarchy_of
 from edgewise.paths.hierarchy.sweeps import Sweeps
+from edgewise.paths.sssp.weights import WIDER
 
 
 def sweeps_of(rows: Adjacency, dtype) -> Sweeps | None:
     """Sweeps to all vertices, in a type, on the device of the rows; kept with them.
 
-    None if a length does not fit the type of the rows.
+    None if a length fits no type.
     """
     dtype = np.dtype(dtype)
     if dtype not in rows.sweeps:
-        hierarchy = rows.routes or hierarchy_of(rows.on_host())
+        hierarchy = rows.routes or _made(rows.on_host())
         if hierarchy is None:
             return None
         rows.routes = hierarchy
         rows.sweeps[dtype] = Sweeps(hierarchy, dtype, arrays.device_of(rows.offsets))
     return rows.sweeps[dtype]
+
+
+def _made(rows):
+    """The hierarchy of rows on the host, whose shortcuts may need a wider type than their edges."""
+    made, wider = hierarchy_of(rows), WIDER.get(rows.weights.dtype.name)
+    if made is None and wider is not None:
+        both = [one._replace(weights=one.weights.astype(wider)) for one in (rows.outgoing, rows.incoming)]
+        made = hierarchy_of(Adjacency(both[0], both[0] if rows.symmetric else both[1]))
+    return made
 
 
 def distances(rows, sources, cutoff):
@@ -39,9 +49,19 @@ def distances(rows, sources, cutoff):
     if sweeps is None:
         return arrays.full(rows.n_vertices, none, dtype, arrays.device_of(rows.offsets)), True
     found, cut_off = sweeps.nearest(sources)
-    if cutoff < none:
-        found[(found > cutoff) & (found != none)] = none
+    if cut_off and dtype == np.int32:
+        return _narrowed(*sweeps_of(rows, np.int64).nearest(sources), cutoff)
+    found[found > cutoff] = none
     return found, cut_off and int(cutoff) + int(sweeps.heaviest) >= sweeps.ceiling
+
+
+def _narrowed(wide, cut_off, cutoff):
+    """Distances in int32, whose sweeps have half of its range; whether one is too large for all of it."""
+    none, end = unreached(np.int32), unreached(np.int64)
+    far = (wide > cutoff) & (wide != end)
+    cut_off |= bool(far.any()) and int(cutoff) == none - 1
+    wide[wide > cutoff] = none
+    return wide.astype(np.int32), cut_off
 
 
 def all_pairs(adjacency):

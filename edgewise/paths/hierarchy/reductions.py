@@ -15,6 +15,7 @@ import numpy as np
 from edgewise.device import Worker, arrays, device, parallel_region
 from edgewise.device.shares import own_share
 from edgewise.device.warps import warp_size
+from edgewise.paths.csr import unreached
 from edgewise.paths.hierarchy.sweeps import Sweeps
 
 #: Groups of ranks.
@@ -84,7 +85,7 @@ def reduced(sweeps: Sweeps, sources, progress):
     does not reach all vertices; and by vertex the number of sources that reach it, the sum of their
     distances, and that of the inverses.
     """
-    size, kind, where = sweeps.size, sweeps.dtype, sweeps.device
+    size, kind, where = len(sweeps.hierarchy.ranks), sweeps.dtype, sweeps.device
     parts, width = sweeps.parts(sources)
     exact = np.int64 if kind == np.int32 else np.float64  # 2**31 distances of 30 bits have a sum of 61
     sums = Sums(
@@ -93,13 +94,14 @@ def reduced(sweeps: Sweeps, sources, progress):
         arrays.zeros(size, np.float64, where),
         arrays.empty(min(GROUPS, size) * width, kind, where),
     )
-    farthest, output = np.empty(len(sources), kind), sweeps.output(arrays.empty(0, kind, where))
-    for done, (part, sweep, ascent) in enumerate(sweeps.together(sources, parts, width, output), start=1):
+    farthest, nowhere = np.empty(len(sources), kind), arrays.empty(0, kind, where)
+    ceiling, none = kind.type(sweeps.ceiling), unreached(kind)
+    for done, (part, sweep, ascent) in enumerate(sweeps.together(sources, parts, width, nowhere), start=1):
         if sweeps.has_cut_off(sweep, ascent):
             return None
-        add_batch(sweep, sums, len(part), output.ceiling)
+        add_batch(sweep, sums, len(part), ceiling)
         largest = arrays.move(sums.farthest, "cpu").reshape(-1, width).max(axis=0)[: len(part)]
-        farthest[part] = np.where(largest < output.ceiling, largest, output.none)
+        farthest[part] = np.where(largest < ceiling, largest, none)
         progress(done, len(parts))
     ranks = sweeps.hierarchy.ranks
     return farthest, *(arrays.move(array, "cpu")[ranks] for array in sums[:3])

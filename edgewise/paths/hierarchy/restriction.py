@@ -6,7 +6,8 @@ it leads to lists higher ones first (a topological order), and needs no queue by
 
 The shortest path to a target descends through ranks that the target's own search, which ascends along the
 edges that *come* to each rank, reaches.  So a sweep towards some targets passes only those ranks.  They are
-numbered anew, from the lowest to the highest, so that levels stay ranges.
+numbered anew, from the lowest to the highest, so that levels stay ranges; or, for sweeps of a single thread,
+in the order of the depth-first search.
 
 D. Delling, A. Goldberg and R. Werneck, "Faster batched shortest paths in road networks" (ATMOS 2011).
 """
@@ -34,11 +35,12 @@ class Ascending(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Rows that a sweep passes, of the whole hierarchy or of a part of it, numbered by rank.
+    """Rows that a sweep passes, of the whole hierarchy or of a part of it.
 
-    ``rows``: edges and shortcuts that come to each from higher ones; ``levels`` (levels + 1,) int64: the
-    first of each level, then their number; ``numbers`` (n,) int64: the number of each rank, or -1; empty
-    where all ranks take part.
+    ``rows``: edges and shortcuts that come to each from higher ranks; ``levels`` (levels + 1,) int64: the
+    first row of each level, then their number.  The levels are passed from the last to the first, and the
+    rows of a level in ascending order.  ``numbers`` (n,) int64: the row of each rank, or -1; empty where it is
+    the rank.
     """
 
     rows: CSR
@@ -86,14 +88,20 @@ def whole(hierarchy: Hierarchy) -> Descent:
     return Descent(hierarchy.incoming.rows, hierarchy.levels, np.empty(0, np.int64))
 
 
-def restricted(hierarchy: Hierarchy, targets) -> Descent:
-    """The part of a hierarchy on the host that leads to the ranks ``targets`` (k,) int64."""
+def restricted(hierarchy: Hierarchy, targets, by_level=True) -> Descent:
+    """The part of a hierarchy on the host that leads to the ranks ``targets`` (k,) int64.
+
+    Rows are in the order of the ranks, or else all on one level in that of the depth-first search, in which a
+    single thread finds most neighbours of a row in its cache.
+    """
     memory, rows = ascending_in(hierarchy), hierarchy.incoming.rows
     count = ascend(rows, targets, memory)
-    ranks = np.sort(memory.order[:count]).astype(np.int64)
+    ranks, levels = memory.order[:count].astype(np.int64), np.array([0, count])
+    if by_level:
+        ranks.sort()
+        levels = np.unique(np.searchsorted(ranks, hierarchy.levels))
     numbers = np.full(len(hierarchy.ranks), -1)
     numbers[ranks] = np.arange(count)
-    levels = np.unique(np.searchsorted(ranks, hierarchy.levels))
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(rows.offsets[ranks + 1] - rows.offsets[ranks], out=offsets[1:])
     neighbours = np.empty(offsets[-1], rows.neighbours.dtype)

@@ -14,8 +14,9 @@ them: ``places`` says which of them begin with a row of what has ascended, and a
 
 The pass goes level by level.  The ranks of a level do not depend on each other: workers, or the warps of a
 cooperative launch, share them and wait for each other between levels.  Where there are at least as many
-batches as threads, each thread of a CPU takes batches of its own and waits for nobody.  Restricted to the
-ranks above some targets, the same pass gives a table of distances.
+batches as threads, each thread of a CPU takes batches of its own and waits for nobody; it passes the ranks in
+the order of a depth-first search, which finds most neighbours in its cache.  Restricted to the ranks above
+some targets, the same pass gives a table of distances.
 
 "No path" is a ceiling as in :mod:`edgewise.paths.apsp.search`, half of an integer type, so that sums do not
 wrap round; longer shortcuts are cut off at it.  A path that passes the ceiling has a first prefix that does,
@@ -35,14 +36,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import Worker, arrays, barrier_wait, compiled, device, parallel_region
+from edgewise.device.regions import workers
 from edgewise.device.shares import own_share
 from edgewise.device.target import on_gpu, overload_on_cpu
 from edgewise.device.warps import warp_size
 from edgewise.paths.apsp.search import ceiling_of, end_of, largest_of
 from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.hierarchy import Hierarchy
-from edgewise.paths.hierarchy.restriction import ascend, ascending_in, in_type, restricted, whole
+from edgewise.paths.hierarchy.restriction import (
+    Descent,
+    ascend,
+    ascending_in,
+    in_type,
+    restricted,
+    whole,
+)
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import lesser, of_bytes, wrapping_add, write
 
@@ -50,8 +60,8 @@ from edgewise.primitives.vectors import lesser, of_bytes, wrapping_add, write
 SOURCES = 64
 #: Entries of a row that a GPU thread reads at a time.
 ENTRIES = 4
-#: Columns of a result that a CPU thread writes at a time: a cache line of int32.
-STRIP = 16
+#: Columns of a result that a CPU thread writes at a time, whose distances stay in its cache.
+STRIP = 256
 #: Batches for each thread whose searches run ahead of the passes.
 AHEAD = 4
 U = np.uint64  # an unsigned index needs no test for one below zero
@@ -273,6 +283,18 @@ def sweep_alone(sweep, ascent, output):
     write_columns(worker, sweep, output)
 
 
+class Order(NamedTuple):
+    """What sweeps pass, and in which order: a ``descent`` on their device, in the type of the distances.
+
+    ``numbers`` are those of the descent, on the host; ``columns`` (t,) int64 are the rows of the vertices
+    that are wanted.
+    """
+
+    descent: Descent
+    numbers: Any
+    columns: Any
+
+
 class Sweeps:
     """A hierarchy on the host, prepared for sweeps in one type on one device.
 
@@ -282,17 +304,32 @@ class Sweeps:
 
     def __init__(self, hierarchy: Hierarchy, dtype, device: str, ranks=None):
         self.hierarchy, self.dtype, self.device = hierarchy, np.dtype(dtype), device
-        self.ceiling = ceiling_of(dtype)
-        host = whole(hierarchy) if ranks is None else restricted(hierarchy, ranks)
+        self.ceiling, self.ranks = ceiling_of(dtype), ranks
         outgoing = whole(hierarchy)._replace(rows=hierarchy.outgoing.rows)
         self.upward = in_type(outgoing, dtype, self.ceiling, "cpu").rows
-        self.descent, self.numbers = in_type(host, dtype, self.ceiling, device), host.numbers
-        columns = hierarchy.ranks if ranks is None else host.numbers[ranks]
-        self.columns = arrays.move(np.ascontiguousarray(columns, np.int64), device)
-        self.size, self.n_levels = len(host.rows.offsets) - 1, len(host.levels) - 1
         self.heaviest, self.always_fits = self._bounds()
         #: Memories of searches that ascend, each used by one thread at a time.
         self.memories: SimpleQueue = SimpleQueue()
+
+    @cached_property
+    def by_level(self) -> Order:
+        """The order of passes that all workers share."""
+        return self._ordered(True)
+
+    @cached_property
+    def depth_first(self) -> Order:
+        """The order of passes of single threads."""
+        return self._ordered(False)
+
+    def _ordered(self, by_level):
+        ranks = self.hierarchy.ranks.astype(np.int64) if self.ranks is None else self.ranks
+        if by_level and self.ranks is None:
+            made = whole(self.hierarchy)
+        else:
+            made = restricted(self.hierarchy, ranks, by_level)
+        columns = made.numbers[ranks] if len(made.numbers) else ranks
+        descent = in_type(made, self.dtype, self.ceiling, self.device)
+        return Order(descent, made.numbers, arrays.move(columns, self.device))
 
     def _bounds(self):
         """The longest entry, and whether no path by entries of all levels can come near the ceiling."""
@@ -306,15 +343,20 @@ class Sweeps:
                 heaviest, all_levels = max(heaviest, longest.max()), all_levels + longest.sum()
         return heaviest, 2 * all_levels < end_of(self.dtype)
 
-    def sweep(self, width) -> Sweep:
-        """The memory of one batch of ``width`` sources."""
-        rows, kind = self.descent.rows, np.int32 if len(self.hierarchy.ranks) < 2**31 - 1 else np.int64
-        places = arrays.zeros(self.size, kind, self.device)
-        distances = arrays.empty(self.size * width, self.dtype, self.device)
-        step = max(1, width // lanes_of_line(self.dtype)) if self.device == "cpu" else ENTRIES
-        return Sweep(rows, self.descent.levels, width, step, places, distances)
+    def restricted(self, targets) -> "Sweeps":
+        """Sweeps to some vertices only."""
+        return Sweeps(self.hierarchy, self.dtype, self.device, self.hierarchy.ranks[targets].astype(np.int64))
 
-    def ascent(self, vertices, width, lanes=None) -> Ascent:
+    def sweep(self, order, width) -> Sweep:
+        """The memory of one batch of ``width`` sources."""
+        kind = np.int32 if len(self.hierarchy.ranks) < 2**31 - 1 else np.int64
+        rows, levels, _ = order.descent
+        places = arrays.zeros(rows.n_vertices, kind, self.device)
+        distances = arrays.empty(rows.n_vertices * width, self.dtype, self.device)
+        step = max(1, width // lanes_of_line(self.dtype)) if self.device == "cpu" else ENTRIES
+        return Sweep(rows, levels, width, step, places, distances)
+
+    def ascent(self, order, vertices, width, lanes=None) -> Ascent:
         """Search from vertices, ascending; on the host, by one thread.
 
         Each has a lane of its own, or that of ``lanes``.
@@ -328,7 +370,7 @@ class Sweeps:
         ascent = Ascent(np.empty(reached, np.int64), np.empty((reached + 1) * width, self.dtype))
         lanes, step = np.arange(len(ranks)) if lanes is None else lanes, lanes_of_line(self.dtype)
         starts = Starts(ranks, lanes, width, step, self.dtype.type(self.ceiling))
-        push(self.upward, starts, memory, self.numbers, ascent)
+        push(self.upward, starts, memory, order.numbers, ascent)
         self.memories.put(memory)
         return ascent
 
@@ -341,23 +383,21 @@ class Sweeps:
         line = lanes_of_line(self.dtype)
         return line if n_sources <= line else lanes_of(self.dtype)
 
-    def restricted(self, targets) -> "Sweeps":
-        """Sweeps to some vertices only."""
-        return Sweeps(self.hierarchy, self.dtype, self.device, self.hierarchy.ranks[targets].astype(np.int64))
-
     def nearest(self, sources):
         """Distances from the nearest of (k,) vertices, and whether one was too large for its type."""
-        sweep, result = self.sweep(1), arrays.empty(len(self.columns), self.dtype, self.device)
-        found = self.ascent(sources, 1, np.zeros(len(sources), np.int64))
+        order = self.by_level
+        sweep = self.sweep(order, 1)
+        result = arrays.empty(len(order.columns), self.dtype, self.device)
+        found = self.ascent(order, sources, 1, np.zeros(len(sources), np.int64))
         ascent = Ascent(*(arrays.move(array, self.device) for array in found))
         line = arrays.move(np.zeros(1, np.int64), self.device)
-        sweep_together(sweep, ascent, self.output(result)._replace(lines=line))
+        sweep_together(sweep, ascent, self.output(order, result)._replace(lines=line))
         return result, self.has_cut_off(sweep, ascent)
 
-    def output(self, result) -> Output:
+    def output(self, order, result) -> Output:
         """Where distances go: to the flat array ``result``, or to none of its columns if it is empty."""
         ceiling, none = self.dtype.type(self.ceiling), self.dtype.type(unreached(self.dtype))
-        return Output(self.columns[: len(result)], np.empty(0, np.int64), ceiling, none, result)
+        return Output(order.columns[: len(result)], np.empty(0, np.int64), ceiling, none, result)
 
     def parts(self, sources):
         """Positions of the sources, batch by batch, and the width of a batch."""
@@ -372,43 +412,42 @@ class Sweeps:
         if not len(result):
             return False
         parts, width = self.parts(sources)
-        output = self.output(result)
-        pool = ThreadPool(len(parts), self.bytes_of_batch(width))
-        if self.device == "cpu" and len(parts) >= pool.n_workers > 1:
-            return self._alone(pool, sources, parts, output)
-        passed = self.together(sources, parts, width, output)
+        if self.device == "cpu" and len(parts) >= workers():
+            return self._alone(sources, parts, width, result)
+        passed = self.together(sources, parts, width, result)
         return any(self.has_cut_off(sweep, ascent) for _, sweep, ascent in passed)
 
-    def bytes_of_batch(self, width) -> int:
-        """Memory of one batch, and of a search."""
-        return self.size * (width * self.dtype.itemsize + 4) + 8 * len(self.hierarchy.ranks)
-
-    def together(self, sources, parts, width, output):
+    def together(self, sources, parts, width, result):
         """Pass batch after batch with all workers; yield the positions of its sources, and its state."""
-        sweep, here = self.sweep(width), self.device
+        order, here = self.by_level, self.device
+        sweep, output = self.sweep(order, width), self.output(order, result)
         pool = ThreadPool(len(parts), 8 * len(self.hierarchy.ranks))
         for first in range(0, len(parts), AHEAD * pool.n_workers):
             some = parts[first : first + AHEAD * pool.n_workers]
-            calls = [(sources[part], width) for part in some]
+            calls = [(order, sources[part], width) for part in some]
             searched = pool.starmap if here == "cpu" else pool.ahead
             for part, found in zip(some, searched(self.ascent, calls), strict=True):
                 ascent = Ascent(*(arrays.move(array, here) for array in found))
                 sweep_together(sweep, ascent, output._replace(lines=arrays.move(part, here)))
                 yield part, sweep, ascent
 
-    def _alone(self, pool, sources, parts, output):
+    def _alone(self, sources, parts, width, result):
         """Pass the batches with each thread by itself; return whether a distance was too large."""
-        numbers, width = count(), self.width_of(len(sources))
+        order, numbers = self.depth_first, count()
+        output, rows = self.output(order, result), order.descent.rows.n_vertices
+        pool = ThreadPool(
+            len(parts), rows * (width * self.dtype.itemsize + 4) + 8 * len(self.hierarchy.ranks)
+        )
 
-        def serve(sweep):
-            cut_off = False
+        def serve():
+            sweep, cut_off = self.sweep(order, width), False
             while (number := next(numbers)) < len(parts):
-                ascent = self.ascent(sources[parts[number]], width)
+                ascent = self.ascent(order, sources[parts[number]], width)
                 sweep_alone(sweep, ascent, output._replace(lines=parts[number]))
                 cut_off |= self.has_cut_off(sweep, ascent)
             return cut_off
 
-        return any(pool.starmap(serve, [(self.sweep(width),) for _ in range(pool.n_workers)]))
+        return any(pool.starmap(serve, [()] * pool.n_workers))
 
     def has_cut_off(self, sweep, ascent) -> bool:
         """Whether a path of the last batch may have passed the ceiling."""
