@@ -50,18 +50,19 @@ def distances(rows, sources, cutoff):
         return arrays.full(rows.n_vertices, none, dtype, arrays.device_of(rows.offsets)), True
     found, cut_off = sweeps.nearest(sources)
     if cut_off and dtype == np.int32:
-        return _narrowed(*sweeps_of(rows, np.int64).nearest(sources), cutoff)
+        wide: Any = sweeps_of(rows, np.int64)
+        return _narrowed(wide.nearest(sources), cutoff)
     found[found > cutoff] = none
     return found, cut_off and int(cutoff) + int(sweeps.heaviest) >= sweeps.ceiling
 
 
-def _narrowed(wide, cut_off, cutoff):
-    """Distances in int32, whose sweeps have half of its range; whether one is too large for all of it."""
-    none, end = unreached(np.int32), unreached(np.int64)
-    far = (wide > cutoff) & (wide != end)
-    cut_off |= bool(far.any()) and int(cutoff) == none - 1
-    wide[wide > cutoff] = none
-    return wide.astype(np.int32), cut_off
+def _narrowed(found, cutoff):
+    """Distances in int32, of which sweeps have half the range; whether one is too large for all of it."""
+    (wide, cut_off), none = found, unreached(np.int32)
+    far = wide > cutoff
+    passes = cut_off or bool((far & (wide != unreached(np.int64))).any())
+    wide[far] = none
+    return wide.astype(np.int32), passes and int(cutoff) == none - 1
 
 
 def all_pairs(adjacency):

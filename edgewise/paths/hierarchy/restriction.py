@@ -39,8 +39,8 @@ class Descent(NamedTuple):
 
     ``rows``: edges and shortcuts that come to each from higher ranks; ``levels`` (levels + 1,) int64: the
     first row of each level, then their number.  The levels are passed from the last to the first, and the
-    rows of a level in ascending order.  ``numbers`` (n,) int64: the row of each rank, or -1; empty where it is
-    the rank.
+    rows of a level in ascending order.  ``numbers`` (n,) int64: the row of each rank, or -1; empty where it
+    is the rank.
     """
 
     rows: CSR

@@ -30,6 +30,7 @@ D. Delling, A. Goldberg, A. Nowatzyk and R. Werneck, "PHAST: hardware-accelerate
 2011).
 """
 
+from copy import copy
 from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -298,13 +299,13 @@ class Order(NamedTuple):
 class Sweeps:
     """A hierarchy on the host, prepared for sweeps in one type on one device.
 
-    ``ranks`` (k,) int64 are the targets, to which the sweeps are restricted; all vertices by default, whose
-    distances then come in the order of the vertices.
+    They pass all ranks, and distances come in the order of the vertices; those that :meth:`restricted`
+    returns pass what leads to the ``targets`` (k,) int64, ranks.
     """
 
-    def __init__(self, hierarchy: Hierarchy, dtype, device: str, ranks=None):
+    def __init__(self, hierarchy: Hierarchy, dtype, device: str):
         self.hierarchy, self.dtype, self.device = hierarchy, np.dtype(dtype), device
-        self.ceiling, self.ranks = ceiling_of(dtype), ranks
+        self.ceiling, self.targets = ceiling_of(dtype), None
         outgoing = whole(hierarchy)._replace(rows=hierarchy.outgoing.rows)
         self.upward = in_type(outgoing, dtype, self.ceiling, "cpu").rows
         self.heaviest, self.always_fits = self._bounds()
@@ -322,8 +323,8 @@ class Sweeps:
         return self._ordered(False)
 
     def _ordered(self, by_level):
-        ranks = self.hierarchy.ranks.astype(np.int64) if self.ranks is None else self.ranks
-        if by_level and self.ranks is None:
+        ranks = self.hierarchy.ranks.astype(np.int64) if self.targets is None else self.targets
+        if by_level and self.targets is None:
             made = whole(self.hierarchy)
         else:
             made = restricted(self.hierarchy, ranks, by_level)
@@ -345,7 +346,11 @@ class Sweeps:
 
     def restricted(self, targets) -> "Sweeps":
         """Sweeps to some vertices only."""
-        return Sweeps(self.hierarchy, self.dtype, self.device, self.hierarchy.ranks[targets].astype(np.int64))
+        restricted = copy(self)
+        restricted.targets = self.hierarchy.ranks[targets].astype(np.int64)
+        for name in "by_level", "depth_first":
+            vars(restricted).pop(name, None)
+        return restricted
 
     def sweep(self, order, width) -> Sweep:
         """The memory of one batch of ``width`` sources."""
