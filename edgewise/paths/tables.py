@@ -29,6 +29,7 @@ from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.search import memory_needed, rows_of_a_block
 from edgewise.paths.csr import unreached
 from edgewise.paths.method import flat
+from edgewise.paths.sssp.weights import spread_in
 from edgewise.result import Result, check_column, counted
 from edgewise.weights import WeightOptions, weighted_front
 
@@ -215,7 +216,9 @@ class DistanceTable(Result):
         graph, kind, height = graph.to("cpu"), self.distances.dtype, len(self.sources)
         search: Any = bfs
         if self.weighted:
-            search = partial(shortest_paths, dtype=cast("Any", kind.name), method="dijkstra")
+            signed = spread_in(graph).least < 0
+            other = "bellman-ford" if signed else "delta-stepping"
+            search = partial(shortest_paths, dtype=cast("Any", kind.name), method=other)
         rows = np.unique(np.linspace(0, height - 1, min(height, SAMPLE), dtype=np.int64))
         for row in rows:
             source = graph.ids_of(self.sources[row : row + 1])

@@ -163,7 +163,7 @@ def test_errors(monkeypatch):
     with pytest.raises(OptionError, match="'fast' is unknown"):
         ew.distance_table(graph, [1], method="fast")
     negative = ew.Graph.from_edges([0, 1], [1, 2], weights=[3, -1], directed=True)
-    assert ew.distance_table(negative, [0], [2]).distances.tolist() == [[2]]
+    assert ew.distance_table(negative, [0], [2]).verify().distances.tolist() == [[2]]
     with pytest.raises(OptionError, match="phast needs weights of 0 or more"):
         ew.distance_table(negative, [0], method="phast")
     monkeypatch.setattr(arrays, "free_memory", lambda device: 100)
