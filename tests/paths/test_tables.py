@@ -119,7 +119,7 @@ def test_files(tmp_path):
 def test_an_output_of_several_blocks_continues(tmp_path, monkeypatch):
     graph, edges, _ = random_graph(6)
     graph.prepare("routes")
-    monkeypatch.setattr("edgewise.paths.apsp.search.BLOCK_BYTES", 64)
+    monkeypatch.setattr("edgewise.paths.apsp.driver.BLOCK_BYTES", 64)
     sources, calls = np.arange(60).repeat(4), []
 
     def stop(done, blocks):

@@ -18,7 +18,14 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.method import kind_of
 from edgewise.paths.apsp.output import RowFile, check_path, type_begun
 from edgewise.paths.apsp.result import AllPairs
-from edgewise.paths.apsp.search import Search, TooLarge, first_too_small, memory_needed, rows_of_a_block
+from edgewise.paths.apsp.search import (
+    BLOCK_BYTES,
+    Search,
+    TooLarge,
+    first_too_small,
+    memory_needed,
+    rows_of_a_block,
+)
 from edgewise.paths.method import flat
 from edgewise.paths.sssp.weights import WIDER
 
@@ -139,8 +146,10 @@ class Job:
         in_batches = method and method.whole_batches
         if self.output is None and method and (method.full_matrix or in_batches):
             return max(1, height)
-        rows = rows_of_a_block(height, width, dtype)
-        return max(rows, BATCH_ROWS) if in_batches else rows
+        if in_batches:
+            fitting = BLOCK_BYTES // (max(width, 1) * np.dtype(dtype).itemsize)
+            return max(BATCH_ROWS, fitting // BATCH_ROWS * BATCH_ROWS)
+        return rows_of_a_block(height, width, dtype)
 
     def _widen(self):
         for search in self.device_workers:

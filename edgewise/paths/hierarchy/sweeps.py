@@ -438,7 +438,7 @@ class Sweeps:
 
     def _alone(self, sources, parts, width, result):
         """Pass the batches with each thread by itself; return whether a distance was too large."""
-        order, numbers = self.depth_first, count()
+        order, numbers, stopped = self.depth_first, count(), []  # type: ignore[var-annotated]
         output, rows = self.output(order, result), order.descent.rows.n_vertices
         pool = ThreadPool(
             len(parts), rows * (width * self.dtype.itemsize + 4) + 8 * len(self.hierarchy.ranks)
@@ -446,13 +446,13 @@ class Sweeps:
 
         def serve():
             sweep, cut_off = self.sweep(order, width), False
-            while (number := next(numbers)) < len(parts):
+            while not stopped and (number := next(numbers)) < len(parts):
                 ascent = self.ascent(order, sources[parts[number]], width)
                 sweep_alone(sweep, ascent, output._replace(lines=parts[number]))
                 cut_off |= self.has_cut_off(sweep, ascent)
             return cut_off
 
-        return any(pool.starmap(serve, [()] * pool.n_workers))
+        return any(pool.starmap(serve, [()] * pool.n_workers, cancel=lambda: stopped.append(True)))
 
     def has_cut_off(self, sweep, ascent) -> bool:
         """Whether a path of the last batch may have passed the ceiling."""
