@@ -57,11 +57,20 @@ def find_farthest(sweep, sums, group, n_groups, thread):
     """Find the largest distances within a group, in the lanes of a thread."""
     n, width, (lane, lanes) = len(sweep.rows.offsets) - 1, sweep.width, thread
     first, end = n * group // n_groups, n * (group + 1) // n_groups
+    base = group * width
+    if lanes == 1:  # a row after the other, in vectors
+        for column in range(width):
+            sums.farthest[U(base + column)] = sweep.distances[U(first * width + column)]
+        for number in range(first + 1, end):
+            for column in range(width):
+                value = sweep.distances[U(number * width + column)]
+                sums.farthest[U(base + column)] = max(sums.farthest[U(base + column)], value)
+        return
     for column in range(lane, width, lanes):
         farthest = sweep.distances[U(first * width + column)]
         for number in range(first + 1, end):
             farthest = max(farthest, sweep.distances[U(number * width + column)])
-        sums.farthest[group * width + column] = farthest
+        sums.farthest[U(base + column)] = farthest
 
 
 @parallel_region
