@@ -27,6 +27,7 @@ _HOMES = {
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "diameter": ("edgewise.paths.measures.diameter", "diameter"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
+    "distance_table": ("edgewise.paths.tables", "distance_table"),
     "errors": ("edgewise.errors", ""),
     "estimate_closeness": ("edgewise.paths.measures.estimate", "estimate_closeness"),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
@@ -69,6 +70,7 @@ __all__ = [
     "cycle_counts",
     "diameter",
     "distance_measures",
+    "distance_table",
     "errors",
     "estimate_closeness",
     "estimate_cycles",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from edgewise.paths.measures.diameter import diameter as diameter
     from edgewise.paths.measures.estimate import estimate_closeness as estimate_closeness
     from edgewise.paths.sssp import shortest_paths as shortest_paths
+    from edgewise.paths.tables import distance_table as distance_table
     from edgewise.streams import stream_components as stream_components
     from edgewise.streams import stream_forest as stream_forest
     from edgewise.streams.batches import ComponentsStream as ComponentsStream

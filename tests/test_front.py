@@ -24,6 +24,7 @@ FRONTS = [
     "diameter",
     "distance_measures",
     "estimate_closeness",
+    "distance_table",
     "estimate_cycles",
     "minimum_spanning_forest",
     "partition",

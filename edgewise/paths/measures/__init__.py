@@ -78,7 +78,7 @@ def distance_measures(
         that come in.
     method : str
         A name in ``METHODS``, or ``"auto"``: ``bit-parallel`` without weights and without ``client``, else
-        chosen as by :func:`all_pairs_shortest_paths`.
+        chosen as by :func:`all_pairs_shortest_paths`: ``phast`` for a graph that is prepared for routes.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
@@ -153,12 +153,12 @@ def _check_bits(graph, client):
 
 def _searches(graph, method, dtype, client):
     """The search for rows of distances, and the workers that take part, if any."""
-    whole = client is None and 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
-    search = Search(OF_ALL_PAIRS, graph, method, dtype, all_sources=whole)
+    whole = 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
     if client is None:
-        return search, None
-    from edgewise.paths.apsp.by_workers import WorkerRows
+        return Search(OF_ALL_PAIRS, graph, method, dtype, all_sources=whole), None
+    from edgewise.paths.apsp.by_workers import WorkerRows, without_hierarchy
 
+    search = Search(without_hierarchy(OF_ALL_PAIRS, method), graph, method, dtype, all_sources=False)
     return search, WorkerRows(search, client, "repeat the call")
 
 

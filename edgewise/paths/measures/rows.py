@@ -1,7 +1,8 @@
 """Sums of distances from rows of them: block by block, by a method of all pairs.
 
-Rows are not kept.  Columns are added up in the order of the sources, so that sums of floats do not depend on
-blocks, threads and devices.  Sums of whole distances without weights are those of
+Rows are not kept.  Those of sweeps over a hierarchy are reduced where they are
+(:mod:`edgewise.paths.hierarchy.reductions`).  Columns are added up in the order of the sources, so that sums
+of floats do not depend on blocks, threads and devices.  Sums of whole distances without weights are those of
 :mod:`~edgewise.paths.measures.sums`.
 """
 
@@ -76,9 +77,23 @@ def by_rows(search, progress, workers=None):
     """
     while True:
         try:
+            if search.name == "phast":
+                return _swept(search, progress)
             return _added_up(search, _found_in(search, workers), progress)
         except TooLarge:
             search.widen()
+
+
+def _swept(search, progress):
+    """The same by a hierarchy, batch by batch."""
+    from edgewise.paths.hierarchy.phast import sweeps_of
+    from edgewise.paths.hierarchy.reductions import reduced
+
+    sweeps = sweeps_of(search.adjacency, search.dtype)
+    found = sweeps and reduced(sweeps, np.arange(search.graph.n_vertices), progress)
+    if found is None:
+        raise TooLarge
+    return found
 
 
 def _found_in(search, workers) -> Any:
