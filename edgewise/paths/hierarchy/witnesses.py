@@ -36,7 +36,7 @@ class Entries(NamedTuple):
     distances: length of the edge or shortcut to that vertex; ``into``: of the one from it, the same array
     for an undirected graph; either is the largest value of its type where no edge leads that way.
     ``out_middles``, ``into_middles`` (room,) index arrays: the vertex that a shortcut leads through, or the
-    largest value of the type for an edge.
+    largest value of the type for an edge.  ``hops`` (room,) int32: how many edges a shortcut stands for.
     """
 
     others: Any
@@ -44,6 +44,7 @@ class Entries(NamedTuple):
     into: Any
     out_middles: Any
     into_middles: Any
+    hops: Any
 
 
 class Vertices(NamedTuple):
