@@ -2,11 +2,11 @@
 
 A vertex has a *priority*: the level that it has by now, and its *cost*, the quotient of the shortcuts that
 its contraction would add and the entries that it would remove, and the same quotient of the edges for which
-these stand.  Low priorities come first.  In every round a vertex is *chosen* if its priority is less than that
-of all its neighbours; ties are broken by a random number of each vertex.  Chosen vertices are searched for the
-shortcuts that they need, in parallel (:mod:`~edgewise.paths.hierarchy.witnesses`).  Then each of the others
-that has chosen neighbours writes a row of its own anew: it leaves them out, and takes over the shortcuts.  So
-no two workers write to one row.
+these stand.  Low priorities come first.  In every round a vertex is *chosen* if its priority is less than
+that of all its neighbours; ties are broken by a random number of each vertex.  Chosen vertices are searched
+for the shortcuts that they need, in parallel (:mod:`~edgewise.paths.hierarchy.witnesses`).  Then each of the
+others that has chosen neighbours writes a row of its own anew: it leaves them out, and takes over the
+shortcuts.  So no two workers write to one row.
 
 Priorities are *lazy*.  When a neighbour is contracted, the level of a vertex rises at once, but its cost is
 only guessed: a part of what it was, since costs often fall.  It is computed when the vertex is chosen, by the
@@ -583,9 +583,7 @@ def _ranked(graph, limits):
     levels = np.searchsorted(in_order, np.arange(in_order[-1] + 2 if n else 1)).astype(np.int64)
     out, into = (entries.out, entries.out_middles), (entries.into, entries.into_middles)
     outgoing = _upward(graph, out, (order, ranks), limits.none)
-    incoming = (
-        outgoing if limits.symmetric else _upward(vertices, entries.others, into, (order, ranks), limits.none)
-    )
+    incoming = outgoing if limits.symmetric else _upward(graph, into, (order, ranks), limits.none)
     return Hierarchy(ranks, order, outgoing, incoming, levels)
 
 
