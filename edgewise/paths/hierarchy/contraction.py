@@ -134,7 +134,7 @@ def sort_row(entries, first, end):
             other, out, into = entries.others[place], entries.out[place], entries.into[place]
             out_middle, into_middle = entries.out_middles[place], entries.into_middles[place]
             hops = entries.hops[place]
-            at = place
+            at = np.int64(place)
             while at >= first + gap and entries.others[at - gap] > other:
                 move_entry(entries, at - gap, at)
                 at -= gap
