@@ -42,6 +42,7 @@ from edgewise.paths.hierarchy.witnesses import (
     Limits,
     Vertices,
     enter,
+    find_nearest,
     forget,
     heap_of,
     new_memory,
@@ -244,22 +245,27 @@ def search_pairs(own, place, first_pair, graph, memory, limits, turn):
     first, size = vertices.starts[own], np.int64(vertices.sizes[own])
     into = entries.into[first + place]
     source, longest, n_labels = np.int64(entries.others[first + place]), into, 1
+    furthest = into - limits.none
     start = place + 1 if limits.symmetric else np.int64(0)
-    slot = enter(table, source, 0, 0)
+    slot = slot_of(table, source)
+    enter(table, slot, source, 0, 0)
     for other in range(start, size):
         out = entries.out[first + other]
         if other != place and out != limits.none:
             length = wrapping_add(into, out)
             if length < into or length >= limits.none:
                 store(turn.counts, AT.overflowed, 1)
-            target = enter(table, np.int64(entries.others[first + other]), limits.none, n_labels)
+            after = np.int64(entries.others[first + other])
+            target = slot_of(table, after)
+            enter(table, target, after, limits.none, n_labels)
             table.marks[target], table.lengths[target] = 1, length
             longest = max(longest, length)
+            furthest = max(furthest, length - table.nearest[other])
             n_labels += 1
     n_needed = n_hops = np.int64(0)
     if n_labels > 1:
         push(heap, 0, table.labels[slot], source)
-        n_labels = search_from(own, longest, n_labels - 1, graph, memory, limits)
+        n_labels = search_from(own, (longest, furthest), n_labels - 1, graph, memory, limits)
         for other in range(start, size):
             slot = slot_of(table, np.int64(entries.others[first + other]))
             if table.vertices[slot] != EMPTY and table.marks[slot]:
@@ -281,6 +287,7 @@ def search_all_pairs(own, first_pair, graph, memory, limits, turn):
     vertices, entries = graph
     first, size = vertices.starts[own], np.int64(vertices.sizes[own])
     n_needed = n_hops = np.int64(0)
+    find_nearest(own, graph, memory[0], limits.none)
     for pair in range(size * size):
         turn.needed[first_pair + pair] = 0
     for place in range(size):

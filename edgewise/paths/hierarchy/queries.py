@@ -161,8 +161,8 @@ def ascend(side, rows, back, symmetric, best):
     """Go on from the next vertex of a side; return its rank or -1, its distance, and the state of the pair.
 
     ``back`` are the rows of the other direction, which are the same ones in a ``symmetric`` hierarchy, and
-    ``best`` the distance that is known.  The highest neighbours come first, since they offer shorter distances
-    most often.
+    ``best`` the distance that is known.  The highest neighbours come first, since they offer shorter
+    distances most often.
     """
     distance, rank = side.keys[0], np.int64(side.items[0])
     side.counts[WAITING] = pop(Heap(side.keys, side.items), side.counts[WAITING])
