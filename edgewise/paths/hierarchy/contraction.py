@@ -255,6 +255,7 @@ def search_pairs(own, place, first_pair, graph, memory, limits, turn):
             length = wrapping_add(into, out)
             if length < into or length >= limits.none:
                 store(turn.counts, AT.overflowed, 1)
+                continue
             after = np.int64(entries.others[first + other])
             target = slot_of(table, after)
             enter(table, target, after, limits.none, n_labels)
