@@ -222,7 +222,7 @@ def paths_of(found):
         found.path(pair)
 
 
-COMMON = {"graphs": [*GRAPHS], "threads": [1, 2], "without": [str], "rounds": 3}
+COMMON = {"graphs": [*GRAPHS], "threads": [1, 2], "without": str, "rounds": 3}
 KEY = ("graph", "vertices", "method", "threads")
 PARTS = {
     "build": part("routes-build", build, key=KEY, vertices=200_000, **COMMON),

@@ -14,6 +14,9 @@ searches meet in two hash tables of a few thousand slots, in place of arrays of 
 most searches meet are the highest, which follow one another, so the slot is the end of the rank.  Pairs whose
 searches need more slots are searched again in larger tables.
 
+On a large graph most of the time goes by waiting for memory, so the offset of a row is prefetched when its
+vertex is labelled, and the row when its vertex is the next one in the heap.
+
 Entries that are shortcuts are replaced by the two that they stand for, again and again, until all are edges.
 A stack has the vertices of the path that are still to come, the next one on top.
 
@@ -21,11 +24,13 @@ R. Geisberger, P. Sanders, D. Schultes and D. Delling, "Contraction hierarchies:
 hierarchical routing in road networks" (WEA 2008), sections 4 and 5.
 """
 
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import compiled, device, fetch_add, parallel_region
+from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.target import inlined
 from edgewise.device.wrapping import wrapping_add
@@ -33,6 +38,7 @@ from edgewise.paths.csr import unreached
 from edgewise.paths.hierarchy import Upward
 from edgewise.primitives.heap import Heap, pop, push
 
+_thread = local()
 #: Slots of a table at first, a power of two.
 SLOTS = 8192
 #: By how much tables grow for pairs that need more of them.
@@ -167,6 +173,10 @@ def ascend(side, rows, back, symmetric, best):
     distance, rank = side.keys[0], np.int64(side.items[0])
     side.counts[WAITING] = pop(Heap(side.keys, side.items), side.counts[WAITING])
     state = FOUND
+    if side.counts[WAITING] > 0:
+        entry = rows.offsets[side.items[0]]
+        prefetch(rows.neighbours, entry)
+        prefetch(rows.weights, entry)
     if distance > side.labels[slot_of(side, rank)]:
         return np.int64(-1), distance, state
     first, end = rows.offsets[rank], np.uint64(rows.offsets[rank + 1])
@@ -184,6 +194,7 @@ def ascend(side, rows, back, symmetric, best):
             if distance <= longer < best:
                 enter(side, slot, higher)
                 improve(side, slot, higher, longer, rank)
+                prefetch(rows.offsets, higher)
         elif longer < side.labels[slot]:
             if distance <= longer < best:
                 improve(side, slot, higher, longer, rank)
@@ -390,6 +401,12 @@ def narrowed(distances, states, dtype):
     return np.where(there, distances, unreached(dtype)).astype(dtype)
 
 
+def _own_sides(slots, dtype):
+    """Two empty sides: those of the last path of this thread, since new ones take as long as a path."""
+    kept = _thread.__dict__.setdefault("sides", {})
+    return kept.pop((slots, dtype), None) or _new_sides(2, slots, dtype)
+
+
 def path_between(hierarchy, source, target):
     """Vertices of a shortest path from one vertex to another, both included; none if there is none."""
     wide = _wide(hierarchy.outgoing.rows.weights.dtype)
@@ -397,8 +414,10 @@ def path_between(hierarchy, source, target):
     directions, none = directions_of(hierarchy), wide.type(unreached(wide))
     slots, path, state, count = SLOTS, np.empty(SLOTS, np.int64), GIVEN_UP, 0
     while state == GIVEN_UP:
-        sides, stack = _new_sides(2, slots, wide), np.empty(slots + len(hierarchy.levels), np.int64)
+        sides, stack = _own_sides(slots, wide), np.empty(slots + len(hierarchy.levels), np.int64)
         count, state = search_path(directions, ends, sides, none, stack, path)
+        if slots == SLOTS:
+            _thread.sides[slots, wide] = sides
         if state == GIVEN_UP:
             slots *= GROWTH
         elif count > len(path):
