@@ -156,7 +156,7 @@ def test_negative_weights_are_refused():
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize(("limit", "value"), [("ROOM", 0.5), ("MOST_NEIGHBOURS", 1)])
+@pytest.mark.parametrize(("limit", "value"), [("ROOM", 0.5), ("PAIRS", 1), ("MOST_NEIGHBOURS", 1)])
 def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatch):
     if limit == "MOST_NEIGHBOURS" and not INTERPRETED:
         pytest.skip("compiled kernels keep the limits they were compiled with")
@@ -165,3 +165,18 @@ def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatc
     with pytest.raises(GraphError, match=r"^the shortcuts of this graph outgrow it, .* calls work without"):
         graph.prepare("routes")
     assert kept(graph) is None
+
+
+@pytest.mark.parametrize("kind", ["star", "wheel", "path", "isolated"])
+def test_many_neighbours_take_no_time(kind):
+    n = 5000
+    rim = np.arange(1, n)
+    ends = {
+        "star": (np.zeros(n - 1, int), rim),
+        "wheel": (np.r_[np.zeros(n - 1, int), rim[:-1]], np.r_[rim, rim[1:]]),
+        "path": (np.arange(n - 1), rim),
+        "isolated": ([0], [1]),
+    }[kind]
+    graph = ew.Graph.from_edges(*ends, n_vertices=n).prepare("routes")
+    found = ew.routes(graph, [0, 7, 7], [9, n - 1, 7])
+    assert found.verify() is found

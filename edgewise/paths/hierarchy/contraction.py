@@ -63,7 +63,9 @@ UNIT = 1000
 GUESS = 60
 #: Largest priority.
 HIGHEST = 2**31 - 1
-#: Neighbours that a vertex may have when it is contracted.
+#: Pairs of neighbours that are searched for each vertex and entry of the graph, at most.
+PAIRS = 128
+#: Neighbours that a vertex may have when it is contracted; one with more waits until it has fewer.
 MOST_NEIGHBOURS = 1024
 #: Entries of a hierarchy for each vertex and entry of the graph, at most.
 ROOM = 8
@@ -84,14 +86,13 @@ class Places(NamedTuple):
     """Places of the counters of a round."""
 
     taken: int  # chosen vertices that a worker has taken
-    full: int  # whether a row was too long
     overflowed: int  # whether a length does not fit its type
 
 
 #: Places of counters, each in a cache line of its own.
-AT = Places(0, 8, 16)
+AT = Places(0, 8)
 #: Words of counters.
-COUNTERS = 24
+COUNTERS = 16
 
 
 class Round(NamedTuple):
@@ -174,9 +175,10 @@ def write_entry(entries, place, lengths, other, middle, hops):
 
 
 @device
-def key_of(vertex, priority):
-    """A priority, and a random number where priorities are equal."""
-    return (np.int64(min(priority, HIGHEST)) << HALF) | mix(vertex, 0)
+def key_of(vertex, priority, size):
+    """A priority, and a random number where priorities are equal; the highest one for too many neighbours."""
+    priority = min(np.int64(priority), HIGHEST) if size <= MOST_NEIGHBOURS else np.int64(HIGHEST)
+    return (priority << HALF) | mix(vertex, 0)
 
 
 @device
@@ -218,7 +220,7 @@ def begin_row(vertex, outgoing, incoming, graph, none, edge):
     size = merge_repeated(entries, start, end)
     vertices.starts[vertex], vertices.sizes[vertex], vertices.levels[vertex] = start, size, 0
     vertices.states[vertex] = LEFT
-    vertices.keys[vertex] = key_of(vertex, quotient(size * (size - 1), size))
+    vertices.keys[vertex] = key_of(vertex, quotient(size * (size - 1), size), size)
 
 
 @each
@@ -227,6 +229,8 @@ def choose(item, left, vertices, others, pairs):
     vertex = np.int64(left[item])
     first, size = vertices.starts[vertex], np.int64(vertices.sizes[vertex])
     key, pairs[item] = vertices.keys[vertex], 0
+    if size > MOST_NEIGHBOURS:
+        return
     for entry in range(first, first + size):
         if vertices.keys[others[entry]] < key:
             return
@@ -319,16 +323,12 @@ def search(worker, graph, memory, limits, turn):
     item = fetch_add(turn.counts, AT.taken, 1)
     while item < len(turn.chosen):
         vertex = np.int64(turn.chosen[item])
-        size = np.int64(vertices.sizes[vertex])
-        if size > MOST_NEIGHBOURS:
-            store(turn.counts, AT.full, 1)
-        else:
-            added, hops = search_all_pairs(vertex, turn.firsts[item], graph, own, limits, turn)
-            priority = priority_of(vertex, added, hops, graph)
-            key = key_of(vertex, priority)
-            waits = not is_least(graph, vertex, key)
-            vertices.states[vertex] = WAITS if waits else CONTRACTED
-            vertices.keys[vertex] = key if waits else turn.firsts[item]
+        added, hops = search_all_pairs(vertex, turn.firsts[item], graph, own, limits, turn)
+        priority = priority_of(vertex, added, hops, graph)
+        key = key_of(vertex, priority, vertices.sizes[vertex])
+        waits = not is_least(graph, vertex, key)
+        vertices.states[vertex] = WAITS if waits else CONTRACTED
+        vertices.keys[vertex] = key if waits else turn.firsts[item]
         item = fetch_add(turn.counts, AT.taken, 1)
 
 
@@ -392,7 +392,7 @@ def count_room(item, left, graph, needed, room):
     if kept < end - first:
         vertices.levels[vertex] = level
         cost = (vertices.keys[vertex] >> HALF) - UNIT * before
-        vertices.keys[vertex] = key_of(vertex, UNIT * level + cost * GUESS // 100)
+        vertices.keys[vertex] = key_of(vertex, UNIT * level + cost * GUESS // 100, kept + added)
     if added > 0:
         room[item] = kept + added
     elif kept < end - first:
@@ -508,17 +508,19 @@ def hierarchy_of(rows) -> Hierarchy | None:
     Raises
     ------
     GraphError
-        The hierarchy outgrows :data:`ROOM` or :data:`MOST_NEIGHBOURS`.
+        The hierarchy outgrows :data:`ROOM`, :data:`PAIRS` or :data:`MOST_NEIGHBOURS`.
     """
     dtype, index_type, n = rows.weights.dtype, rows.neighbours.dtype, rows.n_vertices
     none, edge = dtype.type(unreached(dtype)), index_type.type(np.iinfo(index_type).max)
     graph, end = _begin(rows, none, edge)
-    most = ROOM * (n + end)
+    size, n_pairs = n + end, 0
     memory, limits = new_memory(workers(), dtype), Limits(none, SETTLED, int(rows.symmetric))
     left, report = np.arange(n, dtype=index_type), reporter()
     counts = np.zeros(COUNTERS, np.int64)
     while len(left):
         turn = _chosen(left, graph, counts)
+        if not len(turn.chosen):
+            raise GraphError(NO_USE)
         search(graph, memory, limits, turn)
         if counts[AT.overflowed]:
             return None
@@ -526,7 +528,8 @@ def hierarchy_of(rows) -> Hierarchy | None:
         count_room(len(left), left, graph, turn.needed, room)
         starts = exclusive_scan(room)
         graph, end = _with_room(graph, end, int(starts[-1]))
-        if counts[AT.full] or graph[0].sizes.sum() > most:
+        n_pairs += len(turn.needed)
+        if graph[0].sizes.sum() > ROOM * size or n_pairs > PAIRS * size:
             raise GraphError(NO_USE)
         starts += end
         write_row(len(left), left, graph, turn.needed, starts, none)

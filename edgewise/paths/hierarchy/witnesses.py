@@ -27,6 +27,8 @@ SLOTS = 4096
 LABELS = SLOTS // 2
 #: Entries of a worker's heap.
 WAITING = 2 * SLOTS
+#: Entries of a row in which the shortest edge is looked for.
+LOOKED_AT = 256
 #: Mask of the numbers of slots, and one, for places that are not negative.
 MASK, ONE = np.uint64(SLOTS - 1), np.uint64(1)
 #: What a slot without a vertex holds.
@@ -149,13 +151,16 @@ def forget(table, count):
 
 @device
 def find_nearest(own, graph, table, none):
-    """Find the shortest edge into each neighbour of ``own`` that is not from ``own``."""
+    """Find the shortest edge into each neighbour of ``own`` that is not from ``own``, or a bound of it, 0."""
     vertices, entries = graph
     first = vertices.starts[own]
     for place in range(vertices.sizes[own]):
         vertex, least = np.int64(entries.others[first + place]), none
-        start = vertices.starts[vertex]
-        for entry in range(start, start + vertices.sizes[vertex]):
+        start, size = vertices.starts[vertex], vertices.sizes[vertex]
+        if size > LOOKED_AT:
+            table.nearest[place] = 0
+            continue
+        for entry in range(start, start + size):
             if np.int64(entries.others[entry]) != own:
                 least = min(least, entries.into[entry])
         table.nearest[place] = least
