@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.device import threads
+from edgewise.device import Worker, threads
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
 from edgewise.paths.hierarchy import contraction, kept
+from edgewise.paths.hierarchy.witnesses import Limits, new_memory, table_of
+from edgewise.paths.sssp.weights import rows_in
+from tests import jitter
 from tests.paths.hierarchies import contracted, dijkstra
 
 
@@ -180,3 +183,50 @@ def test_many_neighbours_take_no_time(kind):
     graph = ew.Graph.from_edges(*ends, n_vertices=n).prepare("routes")
     found = ew.routes(graph, [0, 7, 7], [9, n - 1, 7])
     assert found.verify() is found
+
+
+WORKERS = 3
+
+
+def searched(seed, **replaced):
+    """States and keys of the vertices after the first round of searches, by workers under a schedule."""
+    scheduler = jitter.Scheduler(seed)
+
+    def share(record):
+        return type(record)(*(jitter.Jittery(array, scheduler) for array in record))
+
+    graph = ew.generate.with_weights(ew.generate.grid(5, seed=1), 1, 4, seed=2)
+    rows = rows_in(graph)
+    none = np.int64(2**63 - 1)
+    (vertices, entries), _ = contraction._begin(rows, none, np.uint32(2**32 - 1))
+    counts = np.zeros(contraction.COUNTERS, np.int64)
+    turn = contraction._chosen(np.arange(graph.n_vertices, dtype=np.uint32), (vertices, entries), counts)
+    memory = tuple(map(share, new_memory(WORKERS, np.dtype(np.int64))))
+    region = jitter.jittery(contraction.search.body, **replaced)
+    there = share(vertices)
+    given = (there, share(entries)), memory, Limits(none, 50, 1), share(turn)
+    ended = jitter.run_region(
+        scheduler, WORKERS, lambda number, barrier: region(Worker(number, WORKERS, barrier), *given)
+    )
+    assert ended
+    return there.states.values.tolist(), there.keys.values.tolist()
+
+
+@pytest.mark.interpreter
+def test_searches_find_the_same_under_every_schedule():
+    usual = searched(0)
+    assert contraction.CONTRACTED in usual[0]
+    for seed in range(1, 8):
+        assert searched(seed) == usual
+
+
+def is_wrong(seed):
+    try:
+        return searched(seed, table_of=lambda tables, number: table_of(tables, 0)) != searched(0)
+    except (AssertionError, IndexError, jitter.Stuck):
+        return True
+
+
+@pytest.mark.interpreter
+def test_a_table_that_workers_share_shows():
+    assert any(is_wrong(seed) for seed in range(8))
