@@ -527,9 +527,9 @@ def hierarchy_of(rows) -> Hierarchy | None:
         room = np.empty(len(left), np.int64)
         count_room(len(left), left, graph, turn.needed, room)
         starts = exclusive_scan(room)
-        graph, end = _with_room(graph, end, int(starts[-1]))
+        before, (graph, end) = graph, _with_room(graph, end, int(starts[-1]))
         n_pairs += len(turn.needed)
-        if graph[0].sizes.sum() > ROOM * size or n_pairs > PAIRS * size:
+        if (graph is not before and end + starts[-1] > ROOM * size) or n_pairs > PAIRS * size:
             raise GraphError(NO_USE)
         starts += end
         write_row(len(left), left, graph, turn.needed, starts, none)
