@@ -41,6 +41,7 @@ _HOMES = {
     "partition": ("edgewise.partitions", "partition"),
     "read": ("edgewise.files", "read"),
     "read_mesh": ("edgewise.files.mesh", "read_mesh"),
+    "routes": ("edgewise.paths.hierarchy.routes", "routes"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "single_linkage": ("edgewise.forest.single_linkage", "single_linkage"),
     "stream_components": ("edgewise.streams", "stream_components"),
@@ -84,6 +85,7 @@ __all__ = [
     "partition",
     "read",
     "read_mesh",
+    "routes",
     "shortest_paths",
     "single_linkage",
     "stream_components",
@@ -123,6 +125,7 @@ if TYPE_CHECKING:
     from edgewise.paths.betweenness import betweenness as betweenness
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
+    from edgewise.paths.hierarchy.routes import routes as routes
     from edgewise.paths.measures import distance_measures as distance_measures
     from edgewise.paths.measures.diameter import diameter as diameter
     from edgewise.paths.measures.estimate import estimate_closeness as estimate_closeness

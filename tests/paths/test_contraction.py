@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.device import threads
+from edgewise.device import Worker, threads
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
 from edgewise.paths.hierarchy import contraction, kept
+from edgewise.paths.hierarchy.witnesses import Limits, new_memory, table_of
+from edgewise.paths.sssp.weights import rows_in
+from tests import jitter
 from tests.paths.hierarchies import contracted, dijkstra
 
 
@@ -156,7 +159,7 @@ def test_negative_weights_are_refused():
 
 
 @pytest.mark.interpreter
-@pytest.mark.parametrize(("limit", "value"), [("ROOM", 0.5), ("MOST_NEIGHBOURS", 1)])
+@pytest.mark.parametrize(("limit", "value"), [("ROOM", 0.5), ("PAIRS", 1), ("MOST_NEIGHBOURS", 1)])
 def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatch):
     if limit == "MOST_NEIGHBOURS" and not INTERPRETED:
         pytest.skip("compiled kernels keep the limits they were compiled with")
@@ -165,3 +168,65 @@ def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatc
     with pytest.raises(GraphError, match=r"^the shortcuts of this graph outgrow it, .* calls work without"):
         graph.prepare("routes")
     assert kept(graph) is None
+
+
+@pytest.mark.parametrize("kind", ["star", "wheel", "path", "isolated"])
+def test_many_neighbours_take_no_time(kind):
+    n = 5000
+    rim = np.arange(1, n)
+    ends = {
+        "star": (np.zeros(n - 1, int), rim),
+        "wheel": (np.r_[np.zeros(n - 1, int), rim[:-1]], np.r_[rim, rim[1:]]),
+        "path": (np.arange(n - 1), rim),
+        "isolated": ([0], [1]),
+    }[kind]
+    graph = ew.Graph.from_edges(*ends, n_vertices=n).prepare("routes")
+    found = ew.routes(graph, [0, 7, 7], [9, n - 1, 7])
+    assert found.verify() is found
+
+
+WORKERS = 3
+
+
+def searched(seed, **replaced):
+    """States and keys of the vertices after the first round of searches, by workers under a schedule."""
+    scheduler = jitter.Scheduler(seed)
+
+    def share(record):
+        return type(record)(*(jitter.Jittery(array, scheduler) for array in record))
+
+    graph = ew.generate.with_weights(ew.generate.grid(5, seed=1), 1, 4, seed=2)
+    rows = rows_in(graph)
+    none = np.int64(2**63 - 1)
+    (vertices, entries), _ = contraction._begin(rows, none, np.uint32(2**32 - 1))
+    counts = np.zeros(contraction.COUNTERS, np.int64)
+    turn = contraction._chosen(np.arange(graph.n_vertices, dtype=np.uint32), (vertices, entries), counts)
+    memory = tuple(map(share, new_memory(WORKERS, np.dtype(np.int64))))
+    region = jitter.jittery(contraction.search.body, **replaced)
+    there = share(vertices)
+    given = (there, share(entries)), memory, Limits(none, 50, 1), share(turn)
+    ended = jitter.run_region(
+        scheduler, WORKERS, lambda number, barrier: region(Worker(number, WORKERS, barrier), *given)
+    )
+    assert ended
+    return there.states.values.tolist(), there.keys.values.tolist()
+
+
+@pytest.mark.interpreter
+def test_searches_find_the_same_under_every_schedule():
+    usual = searched(0)
+    assert contraction.CONTRACTED in usual[0]
+    for seed in range(1, 8):
+        assert searched(seed) == usual
+
+
+def is_wrong(seed):
+    try:
+        return searched(seed, table_of=lambda tables, number: table_of(tables, 0)) != searched(0)
+    except (AssertionError, IndexError, jitter.Stuck):
+        return True
+
+
+@pytest.mark.interpreter
+def test_a_table_that_workers_share_shows():
+    assert any(is_wrong(seed) for seed in range(8))
