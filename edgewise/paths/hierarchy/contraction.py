@@ -128,13 +128,13 @@ def move_entry(entries, source, target):
 @device
 def sort_row(entries, first, end):
     """Sort a row by the vertices at the other ends (Shell's sort)."""
-    gap: Any = np.int64(1)
+    gap = np.int64(1)
     while gap < (end - first) // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for place in range(first + gap, end):
             other, out, into = entries.others[place], entries.out[place], entries.into[place]
-            at = np.int64(place)
+            out_middle, into_middle = entries.out_middles[place], entries.into_middles[place]
             hops = entries.hops[place]
             at = np.int64(place)
             while at >= first + gap and entries.others[at - gap] > other:
