@@ -30,8 +30,10 @@ _HOMES = {
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
     "has_path": ("edgewise.paths.bfs", "has_path"),
+    "isochrones": ("edgewise.paths.places.isochrones", "isochrones"),
     "largest_component": ("edgewise.strong.largest", "largest_component"),
     "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
+    "nearest": ("edgewise.paths.places.nearest", "nearest"),
     "part_graph": ("edgewise.partitions.compatible", "part_graph"),
     "part_mesh": ("edgewise.partitions.mesh", "part_mesh"),
     "partition": ("edgewise.partitions", "partition"),
@@ -69,8 +71,10 @@ __all__ = [
     "evaluate_partition",
     "generate",
     "has_path",
+    "isochrones",
     "largest_component",
     "minimum_spanning_forest",
+    "nearest",
     "part_graph",
     "part_mesh",
     "partition",
@@ -115,6 +119,8 @@ if TYPE_CHECKING:
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
+    from edgewise.paths.places.isochrones import isochrones as isochrones
+    from edgewise.paths.places.nearest import nearest as nearest
     from edgewise.paths.sssp import shortest_paths as shortest_paths
     from edgewise.streams import stream_components as stream_components
     from edgewise.streams import stream_forest as stream_forest
