@@ -553,6 +553,9 @@ class Graph(Conversions, Representation):
               directed graph gets the rows of the edges that come in.  An undirected graph on a GPU gets a
               contraction hierarchy, if its vertices have few edges, as those of road networks and long paths
               have, its weights are whole numbers, and the hierarchy saves time.
+            * ``"routes"`` : for :func:`routes` and tables of distances along the weights, or edges of a graph
+              without weights.  The vertices get a contraction hierarchy, which is made and kept on the host,
+              also that of a graph on a GPU.  It is for road networks and others that are about as sparse.
             * ``"components"`` : for :func:`connected_components`.  A graph that was made of edges gets rows,
               with which dense graphs take less time.
             * ``"cycles"`` : for :func:`cycle_counts`.  The vertices are ranked by degree.
@@ -565,8 +568,9 @@ class Graph(Conversions, Representation):
         Raises
         ------
         GraphError
-            ``"searches"`` of a graph whose weights :func:`shortest_paths` refuses, or ``"cycles"`` of a
-            directed graph.
+            ``"searches"`` of a graph whose weights :func:`shortest_paths` refuses, ``"routes"`` of one with
+            negative weights or whose hierarchy outgrows it, as that of a social network does, or
+            ``"cycles"`` of a directed graph.
         OptionError
             An unknown purpose, or none.
         OutOfMemoryError

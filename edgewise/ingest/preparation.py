@@ -8,6 +8,7 @@ from edgewise.errors import OptionError, argument, one_of
 PURPOSES = {
     "components": "edgewise.ingest.preparation:prepare_components",
     "cycles": "edgewise.cycles.counting.ranking:prepare_cycles",
+    "routes": "edgewise.paths.hierarchy.contraction:prepare_routes",
     "searches": "edgewise.paths.sssp.contraction_hierarchy:prepare_searches",
 }
 

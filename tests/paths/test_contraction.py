@@ -5,6 +5,11 @@ import random
 import numpy as np
 import pytest
 
+import edgewise as ew
+from edgewise.device import threads
+from edgewise.device.target import INTERPRETED
+from edgewise.errors import GraphError
+from edgewise.paths.hierarchy import contraction, kept
 from tests.paths.hierarchies import contracted, dijkstra
 
 
@@ -43,3 +48,120 @@ def test_no_two_vertices_of_a_level_are_adjacent():
     )
     for rank in range(5):
         assert all(level[rows.neighbours[rows.offsets[rank] : rows.offsets[rank + 1]]] > level[rank])
+
+
+def drawn(seed, largest=6, directed=None, dtype=np.int32):
+    """A small random graph with self-loops, repeated edges and ties, as edges and as a graph."""
+    draw = random.Random(seed)
+    n = draw.randrange(1, 40)
+    directed = draw.random() < 0.5 if directed is None else directed
+    ends = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.randrange(3 * n))]
+    edges = [(source, target, draw.randrange(largest)) for source, target in ends]
+    columns = zip(*edges, strict=True) if edges else ([], [], [])
+    sources, targets, weights = (np.array(column, np.int64) for column in columns)
+    options = {"weights": weights.astype(dtype), "n_vertices": n, "directed": directed}
+    return edges, ew.Graph.from_edges(sources, targets, **options)
+
+
+def check(hierarchy, n, edges, directed, unit=False):
+    """Ranks ascend by level, rows by rank; the least way up and down between any two vertices is shortest."""
+    ranks, vertices, outgoing, incoming, levels = hierarchy
+    assert np.array_equal(vertices[ranks], np.arange(n))
+    assert (levels[0], levels[-1]) == (0, n) and np.all(np.diff(levels) > 0)
+    assert (incoming is outgoing) == (not directed)
+    level = np.repeat(np.arange(len(levels) - 1), np.diff(levels))
+    for upward in (outgoing, incoming):
+        (offsets, neighbours, weights), middles = upward
+        assert len(neighbours) == len(weights) == len(middles) == offsets[-1]
+        for rank in range(n):
+            row = neighbours[offsets[rank] : offsets[rank + 1]].astype(np.int64)
+            assert np.all(np.diff(row) > 0) and np.all(level[row] > level[rank])
+            middle = middles[offsets[rank] : offsets[rank + 1]]
+            assert np.all((middle < rank) | (middle == np.iinfo(middle.dtype).max))
+    edges = [(source, target, 1) for source, target, *_ in edges] if unit else edges
+    for source in range(n):
+        forth = ascended(outgoing, int(ranks[source]))
+        for target, right in enumerate(dijkstra(n, edges, source, directed)):
+            back = ascended(incoming, int(ranks[target]))
+            least = min((forth[rank] + back[rank] for rank in forth.keys() & back.keys()), default=None)
+            assert least == right, (source, target)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("seed", range(60))
+def test_a_hierarchy_of_a_random_graph(seed):
+    edges, graph = drawn(seed, largest=(1, 2, 6, 1000)[seed % 4])
+    check(kept(graph.prepare("routes")), graph.n_vertices, edges, graph.directed)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("seed", range(8))
+def test_without_weights_every_edge_counts_one(seed):
+    edges, graph = drawn(seed)
+    graph = graph.without_weights()
+    made = kept(graph.prepare("routes"))
+    assert made.outgoing.rows.weights.dtype == np.int32
+    check(made, graph.n_vertices, edges, graph.directed, unit=True)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_hierarchy_does_not_depend_on_threads(n_threads):
+    if n_threads > threads.greatest():
+        pytest.skip(f"{n_threads} threads are not there")
+    graph = ew.generate.with_weights(ew.generate.grid(60, 60, dropped=0.2, seed=1), 1, 9, seed=2)
+    usual = kept(graph.prepare("routes"))
+    again = graph.with_weights(graph.weights)
+    with threads.limited(n_threads):
+        again = kept(again.prepare("routes"))
+    for one, other in zip(usual.outgoing.rows, again.outgoing.rows, strict=True):
+        assert np.array_equal(one, other)
+    for one, other in zip((usual.ranks, usual.outgoing.middles), (again.ranks, again.outgoing.middles)):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.interpreter
+def test_kept_only_when_it_is_prepared():
+    graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[2, 3])
+    assert kept(graph) is None
+    assert graph.prepare("routes").prepared == ("routes",)
+    made = kept(graph)
+    assert kept(graph.prepare("routes")) is made
+
+
+@pytest.mark.interpreter
+def test_lengths_beyond_a_type_are_widened_or_refused():
+    ends = np.arange(4), np.arange(1, 5)
+    path = ew.Graph.from_edges(*ends, weights=np.full(4, 2**30, np.int32))
+    assert kept(path.prepare("routes")).outgoing.rows.weights.dtype == np.int64
+    path = ew.Graph.from_edges(*ends, weights=np.full(4, 2**62))
+    with pytest.raises(GraphError, match=r"^a path passes the largest number of int64; use smaller weights$"):
+        path.prepare("routes")
+    path = ew.Graph.from_edges(*ends, weights=np.full(4, 3e38, np.float32))
+    assert kept(path.prepare("routes")).outgoing.rows.weights.dtype == np.float64
+
+
+@pytest.mark.interpreter
+def test_no_path_leads_over_infinite_weights():
+    graph = ew.Graph.from_edges([0, 1, 0], [1, 2, 2], weights=[np.inf, 1.0, 3.0])
+    made = kept(graph.prepare("routes"))
+    assert sorted(made.outgoing.rows.weights.tolist()) == [1.0, 3.0]
+
+
+@pytest.mark.interpreter
+def test_negative_weights_are_refused():
+    graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[2, -3])
+    with pytest.raises(GraphError, match=r"^the edge from 'b' to 'c' weighs -3, and routes need weights"):
+        graph.prepare("routes")
+    assert graph.prepared == ()
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize(("limit", "value"), [("ROOM", 0.5), ("MOST_NEIGHBOURS", 1)])
+def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatch):
+    if limit == "MOST_NEIGHBOURS" and not INTERPRETED:
+        pytest.skip("compiled kernels keep the limits they were compiled with")
+    monkeypatch.setattr(contraction, limit, value)
+    graph = ew.generate.grid(12, 12)
+    with pytest.raises(GraphError, match=r"^the shortcuts of this graph outgrow it, .* calls work without"):
+        graph.prepare("routes")
+    assert kept(graph) is None
