@@ -223,7 +223,7 @@ def bands(drawn: Map, classes: Any, names: list[str], path: str | Path, title: s
         lines = points[edges[of_edges == number]]
         axes.add_collection(LineCollection(lines, colors=[colour], linewidths=0.9, label=_text(name)))
     if len(marks) <= MAX_DOTS:
-        axes.scatter(marks[:, 0], marks[:, 1], s=14, color=_INK, zorder=3, linewidths=0)
+        axes.scatter(*marks.T, s=36, color=_INK, edgecolors="white", linewidths=1.2, zorder=3)
     axes.autoscale()
     axes.set_aspect("equal")
     axes.set_axis_off()

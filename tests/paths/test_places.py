@@ -110,7 +110,7 @@ def test_tables_and_dicts():
     assert found.to_dict("cutoff")["b"] == {"b": 2.0, "c": 5.5}
     assert found.within("a", 2).tolist() == ["a", "b"] and found.within("b").tolist() == ["b", "c"]
     assert found.totals([1, 2, 4, 8, 16]).tolist() == [[2, 6], [3, 7]]
-    assert str(found).startswith("5 vertices at most 5.5 from 2 sources")
+    assert str(found).startswith("3 of 5 vertices at most 5.5 from 2 sources")
     near = ew.nearest(streets(), ["d", "b"], 2, of=["a", "e"])
     assert near.to_frame().to_pydict() == {
         "id": ["a", "a", "e"],

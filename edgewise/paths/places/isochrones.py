@@ -245,9 +245,11 @@ class Isochrones(Result):
         plots.bands(drawn, bands, [f"{one:g}" for one in self.cutoffs], path, title)
 
     def _answer(self):
-        entries, sources = counted(len(self.vertices), "vertex"), counted(len(self.sources), "source")
-        where = f"{self.direction} {'the nearest of ' * self.nearest}{sources}"
-        return f"{entries} at most {self.cutoffs[-1]:,.6g} {where}"
+        n, sources = self.graph.n_vertices, counted(len(self.sources), "source")
+        inside = np.zeros(n, bool)
+        inside[self.vertices] = True
+        found = f"{np.count_nonzero(inside):,} of {counted(n, 'vertex')} at most {self.cutoffs[-1]:,.6g}"
+        return f"{found} {self.direction} {'the nearest of ' * self.nearest}{sources}"
 
     def _arrow(self, rows=None):
         import pyarrow as pa
