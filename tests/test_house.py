@@ -402,6 +402,9 @@ def test_everything_after_the_data_is_keyword_only():
     data |= {
         "source",
         "target",
+        "cutoffs",
+        "places",
+        "k",
         "graph_or_table",
         "device",
         "devices",
