@@ -134,6 +134,7 @@ def test_small_chunks_hold_the_same_sets(monkeypatch):
     sources = np.arange(0, 900, 7)
     whole = ew.isochrones(graph, sources, [2, 9])
     monkeypatch.setattr(bounded_search, "CHUNK", 50)
+    monkeypatch.setattr(bounded_search, "ALONE", 30)
     for threads in (1, None):
         parts = ew.isochrones(graph, sources, [2, 9], threads=threads)
         for name in ("offsets", "vertices", "distances", "counts"):

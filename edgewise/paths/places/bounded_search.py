@@ -8,6 +8,9 @@ the distances are never initialised.  Memory that no search touches is not even 
 Each set is listed by vertex.  It is marked in the bits of words, and the words in the bits of a summary; the
 summary of two million vertices has 512 words.  That is faster than sorting, and leaves all bits zero.
 
+Starting other threads takes as long as reaching some thousands of vertices.  So one worker begins alone, and
+only when it has reached :data:`ALONE` vertices, in a search that it then drops or in several, all begin.
+
 The sets are written to chunks, since their sizes are known when they are found.  A worker whose chunk is too
 full for a set asks for the next one, and begins there.
 
@@ -30,6 +33,12 @@ from edgewise.primitives.thread_pool import ThreadPool
 UNSEEN, EXPANDED = 0, 3
 #: Entries of a chunk, or of one set if that has more.
 CHUNK = 1 << 20
+#: Vertices that are reached before other workers begin.
+ALONE = 1 << 13
+#: More vertices than there are.
+ENDLESS = 1 << 62
+#: Bits of the number of a worker in that of a chunk.
+WORKERS = 16
 #: Bits of a word, as a shift.
 WORD = 6
 ONE = np.uint64(1)
@@ -70,7 +79,7 @@ class Sources(NamedTuple):
 
     ``vertices`` (k,) int64; ``next_one`` (1,) int64 is a counter; ``sizes`` and ``starts`` (k,) int64 get the
     size of each set and its place in a chunk, and ``chunks`` (k,) int64 the number of the chunk.  ``cutoff``
-    is the largest distance that counts.
+    is the largest distance that counts.  A worker ends when it has reached ``enough`` vertices.
     """
 
     vertices: Any
@@ -79,6 +88,7 @@ class Sources(NamedTuple):
     starts: Any
     chunks: Any
     cutoff: Any
+    enough: int
 
 
 class Chunk(NamedTuple):
@@ -95,8 +105,11 @@ class Chunk(NamedTuple):
 
 
 @device
-def reach(rows, source, cutoff, own):
-    """Find what is within the cutoff of a source; return the number of vertices, which ``own.met`` lists."""
+def reach(rows, source, cutoff, enough, own):
+    """Find what is within the cutoff of a source; return the number of vertices, which ``own.met`` lists.
+
+    The search ends when that number is larger than ``enough``.
+    """
     offsets, neighbours, weights = rows
     distances, queue, pile, places, met = own.distances, own.queue, own.pile, own.places, own.met
     pending, last = Pending(queue, pile, places), np.uint64(len(queue) - 1)
@@ -108,7 +121,9 @@ def reach(rows, source, cutoff, own):
             threshold = np.inf
         size, end = move_near(distances, pending, size, threshold, np.int64(tail))
         tail = np.uint64(end)
-        while head < tail:
+        if n_met > enough:
+            break
+        while head < tail and n_met <= enough:
             vertex = np.uint64(queue[head & last])
             head += ONE
             places[vertex] = EXPANDED
@@ -165,7 +180,14 @@ def search_sources(rows, sources, own, chunk):
             source = fetch_add(sources.next_one, 0, 1)
             if source >= len(sources.vertices):
                 return 0
-            sources.sizes[source] = reach(rows, sources.vertices[source], sources.cutoff, own)
+            enough = sources.enough - chunk.used[0]
+            size = reach(rows, sources.vertices[source], sources.cutoff, np.uint64(max(enough, 0)), own)
+            if size > enough:  # the worker is alone, and another search begins with this source
+                sources.next_one[0] = source
+                for item in range(size):
+                    own.places[own.met[item]] = UNSEEN
+                return 0
+            sources.sizes[source] = size
         size = sources.sizes[source]
         if chunk.used[0] + size > len(chunk.vertices):
             chunk.found[0] = source
@@ -192,21 +214,31 @@ def areas_within(adjacency, rows, sources, cutoff) -> Areas:
     """
     n, dtype, kind = rows.n_vertices, rows.weights.dtype, rows.neighbours.dtype
     sizes, starts, numbers = (np.zeros(len(sources), np.int64) for _ in range(3))
-    wanted = Sources(sources, np.zeros(1, np.int64), sizes, starts, numbers, cutoff)
+    wanted = Sources(sources, np.zeros(1, np.int64), sizes, starts, numbers, cutoff, ALONE)
     with few_steps(len(sources) * (n + len(rows.neighbours))):
-        pool = ThreadPool(len(sources), n * (dtype.itemsize + 3 * kind.itemsize + 1))
-        memory = adjacency.borrow("areas", pool.n_workers)
-        memory = memory or [_memory(n, dtype, kind) for _ in range(pool.n_workers)]
-        calls = [(rows, wanted, own, worker, pool.n_workers) for worker, own in enumerate(memory)]
-        chunks = [chunk for own in pool.starmap(_chunks_of, calls) for chunk in own]
-        adjacency.keep("areas", pool.n_workers, *memory)
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(wanted.sizes)])
-        if len(chunks) == 1:  # whose sets are in order
-            return Areas(offsets, *(one[: offsets[-1]].copy() for one in chunks[0][1:3]))
-        areas = Areas(offsets, *(arrays.empty(int(offsets[-1]), one, "cpu") for one in (kind, dtype)))
-        for chunk in chunks:
-            some = np.flatnonzero(wanted.chunks == chunk.number)
-            copy_set(len(some), some, wanted, chunk, areas)
+        memory = [*(adjacency.borrow("areas", 0) or [_memory(n, dtype, kind)])]
+        chunks = _chunks_of(rows, wanted, memory[0], 0, [])
+        left = len(sources) - int(wanted.next_one[0])
+        if left > 0:
+            pool = ThreadPool(left, n * (dtype.itemsize + 3 * kind.itemsize + 1))
+            memory += [_memory(n, dtype, kind) for _ in range(pool.n_workers - len(memory))]
+            wanted = wanted._replace(enough=ENDLESS)
+            lists = [chunks, *([] for _ in memory[1:])]
+            calls = [(rows, wanted, *own) for own in zip(memory, range(pool.n_workers), lists)]
+            chunks = [chunk for own in pool.starmap(_chunks_of, calls) for chunk in own]
+        adjacency.keep("areas", 0, *memory)
+        return _put_together(wanted, chunks, kind, dtype)
+
+
+def _put_together(wanted, chunks, kind, dtype):
+    """The sets of all chunks, by their sources."""
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(wanted.sizes)])
+    if len(chunks) == 1:  # whose sets are in order
+        return Areas(offsets, *(one[: offsets[-1]].copy() for one in chunks[0][1:3]))
+    areas = Areas(offsets, *(arrays.empty(int(offsets[-1]), one, "cpu") for one in (kind, dtype)))
+    for chunk in chunks:
+        some = np.flatnonzero(wanted.chunks == chunk.number)
+        copy_set(len(some), some, wanted, chunk, areas)
     return areas
 
 
@@ -218,15 +250,15 @@ def _memory(n, dtype, kind):
     return Reach(np.empty(n, dtype), *pending, np.empty(n + 1, kind), words, summary)
 
 
-def _chunks_of(rows, sources, own, worker, n_workers):
-    """The chunks of one worker, which searches until no source is left."""
+def _chunks_of(rows, sources, own, worker, chunks):
+    """The chunks of one worker, beside those that it has, after searches as long as there are sources."""
     dtype, kind = rows.weights.dtype, rows.neighbours.dtype
-    chunks: list[Chunk] = []
-    found, size = np.full(1, -1, np.int64), CHUNK
-    while size:
-        vertices, distances = (arrays.empty(max(size, CHUNK), one, "cpu") for one in (kind, dtype))
-        number = worker + n_workers * len(chunks)
-        chunk = Chunk(number, vertices, distances, np.zeros(1, np.int64), found)
-        chunks.append(chunk)
-        size = search_sources(rows, sources, own, chunk)
-    return chunks
+    found, size = np.full(1, -1, np.int64), 0
+    while True:
+        if size or not chunks:
+            parts = [arrays.empty(max(size, CHUNK), one, "cpu") for one in (kind, dtype)]
+            number = len(chunks) << WORKERS | worker
+            chunks.append(Chunk(number, parts[0], parts[1], np.zeros(1, np.int64), found))
+        size = search_sources(rows, sources, own, chunks[-1]._replace(found=found))
+        if not size:
+            return chunks
