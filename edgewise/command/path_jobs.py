@@ -81,6 +81,12 @@ class Wanted(NamedTuple):
     id_column: options.option(
         str, "Column of the ids in tables of --sources, --targets and --nearest.", metavar="NAME"
     ) = None
+    prepare: options.option(
+        str,
+        "File of what makes searches of this graph fast; made if it is not there, and used by the next run.",
+        metavar="FILE",
+        **options.PATH,
+    ) = None
     all_pairs: options.option(bool, "Distances from every vertex, or every --source, to every vertex.") = (
         False
     )
@@ -140,6 +146,8 @@ class Wanted(NamedTuple):
                 raise OptionError(f"--{option} is for {_listed(kinds)}; {instead}")
         if self.cutoff is not None and isnan(self.cutoff):
             raise OptionError("--cutoff nan is no distance; give a number, 0 or more")
+        if kind is ONE and self.bfs and self.prepare:
+            raise OptionError("--prepare means nothing with --bfs and --source; leave it out")
         if kind is ONE and self.bfs and self.dtype:
             raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
         methods: Any = OF_ALL_PAIRS

@@ -1,6 +1,7 @@
 """``edgewise paths``: a graph in, distances and shortest paths out."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ NAMED_VERTICES = 5
     "edgewise paths roads.gr --isochrones 5,10 --source 1 --source 25",
     "edgewise paths roads.gr --nearest pharmacies.csv --k 3",
     "edgewise paths roads.gr --table --source 1 --targets pharmacies.csv",
+    "edgewise paths roads.gr --table --source 1 --to 25 --prepare roads.routes",
     "edgewise paths roads.gr --all-pairs -o distances.npy",
     output="Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs or "
     "--table also a matrix (.npy or .zarr), which a repeated run continues after an interrupt. Otherwise a "
@@ -47,6 +49,8 @@ def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, r
     matrix = wanted.matrix(goals.output)
     if matrix is not None:
         _check_matrix(matrix, graph)
+    if wanted.prepare is not None and not Path(wanted.prepare).exists():
+        check_writable(wanted.prepare, [graph])
     job = Job(
         [graph],
         goals if matrix is None else goals._replace(output=None),
@@ -60,6 +64,11 @@ def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, r
         if wanted.kind not in (ALL, MEASURES) and not wanted.bfs and not read.is_weighted:
             remedy = "count edges with --bfs, or name their column with --weight"
             raise GraphError(f"{graph} has no weights; {remedy}")
+        if wanted.bfs and wanted.kind is not ONE:
+            read = read.without_weights()
+        if wanted.prepare is not None:
+            with stage("prepare", f"preparing {graph}"):
+                _prepare(read, wanted.prepare)
         with stage("compute", f"searching on {job.where}") as progress, workers_of(job.scheduler) as client:
             result = _searched(wanted, read, job.places() | client, progress, matrix)
         whole = None if matrix or (run.json and job.output is None) else _table(wanted, result, job.output)
@@ -92,11 +101,17 @@ def _check_matrix(matrix, graph):
         check_writable(path, [graph])
 
 
+def _prepare(graph, file):
+    """Read from a file what makes searches fast, or make it and write the file."""
+    if Path(file).exists():
+        graph.load_prepared(file)
+        return
+    graph.prepare("routes").save_prepared(file)
+
+
 def _searched(wanted, graph, places, progress, matrix):
     if wanted.kind is ONE:
         return _from_sources(wanted, graph.to(places["device"]))
-    if wanted.bfs:
-        graph = graph.without_weights()
     how = {"method": str(wanted.method), "dtype": wanted.dtype}
     if wanted.kind is MEASURES:
         del places["devices"]

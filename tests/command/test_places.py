@@ -87,6 +87,21 @@ def test_a_table(roads, capsys):
     assert np.load("table.npy")[:, :2].tolist() == [[5, 6], [3, 4]]
 
 
+def test_a_prepared_graph(roads, capsys):
+    words = (roads, "--table", "--source", "a", "--to", "c", "--to", "d", "--prepare", "roads.routes")
+    for _ in range(2):
+        facts = facts_of(capsys, *words, "-o", "table.npy", "--verify")
+        assert facts["method"] == "phast" and "prepare" in facts["seconds"]
+        assert np.load("table.npy").tolist() == [[5, 6]]
+    assert rows_of(capsys, roads, "--source", "b", "--prepare", "roads.routes")[0] == ("a", 2)
+    Path("roads.csv").write_text(ROADS.replace("2", "3"))
+    assert run(["paths", *words]) == 2
+    assert capsys.readouterr().err.startswith("edgewise: roads.routes: ")
+    Path("roads.routes").write_text("something else")
+    assert run(["paths", *words]) == 2
+    assert capsys.readouterr().err.startswith("edgewise: roads.routes: ")
+
+
 REFUSED = {
     "--isochrones 5": "isochrones of what? give --source ID or --sources FILE",
     "--isochrones five --source a": "--isochrones five are no distances; give numbers of 0 or more such",
@@ -105,6 +120,9 @@ REFUSED = {
     "--nearest shops.txt --device cuda": "--nearest is found on the CPU; leave out --device",
     "--nearest shops.txt --scheduler local:2": "--scheduler is for --all-pairs and --measures; leave it out",
     "--nearest shops.txt --parents": "--parents is for a search from --source alone; leave out --nearest",
+    "--isochrones 5 --source a --prepare x.routes": "--prepare is for",
+    "--source a --bfs --prepare x.routes": "--prepare means nothing with --bfs and --source; leave it out",
+    "--table --source a --to b --prepare no/x.routes": "no/x.routes: the folder no does not exist",
     "--table --source a": "a table to where? give --to ID or --targets FILE; or --all-pairs",
     "--table --to a": "a table from where? give --source ID or --sources FILE",
     "--source a --direction to": "--direction is for --isochrones and --nearest; leave it out",
