@@ -7,8 +7,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.device.target import INTERPRETED
-from edgewise.errors import GraphError, OptionError, VerificationError
-from edgewise.paths.places import bounded_search
+from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
+from edgewise.paths.places import bounded_search, checks
 from tests.paths.hierarchies import dijkstra
 
 pytestmark = pytest.mark.interpreter
@@ -84,6 +84,7 @@ def test_the_nearest_are_those_of_dijkstra(first):
         labels = expected_nearest(
             graph, edges, set(places), k, np.inf if cutoff is None else cutoff, direction
         )
+        k = min(k, len(set(places)))
         assert found.nearest.shape == found.distances.shape == (n, k)
         for vertex in range(n):
             row = list(zip(found.distances[vertex].tolist(), found.nearest[vertex].tolist()))
@@ -157,6 +158,19 @@ def test_distances_that_pass_the_end_of_a_type():
         ew.isochrones(huge, 0, np.inf)
 
 
+def test_answers_without_room(monkeypatch):
+    graph = ew.generate.grid(30, seed=3)
+    assert ew.isochrones(graph, 0, [1, 10**30]).counts.tolist() == [[3, 900]]
+    assert ew.nearest(graph, [0, 9], 10**30).verify().k == 2
+    monkeypatch.setattr(checks.memory, "UNCHECKED_BYTES", 0)
+    monkeypatch.setattr(checks.arrays, "free_memory", lambda device: 1000)
+    with pytest.raises(OutOfMemoryError, match="for the 2 nearest of 900 vertices: "):
+        ew.nearest(graph, [0, 9], 2)
+    monkeypatch.setattr(bounded_search, "CHUNK", 50)
+    with pytest.raises(OutOfMemoryError, match="within the cutoff of all sources: "):
+        ew.isochrones(graph, np.arange(900), 9)
+
+
 def test_infinite_weights_are_no_edges():
     graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[1.0, np.inf])
     assert ew.isochrones(graph, 0, np.inf).verify().vertices.tolist() == [0, 1]
@@ -203,7 +217,7 @@ def test_the_empty_graph_and_one_vertex():
     for call in (lambda: ew.nearest(empty, 0), lambda: ew.isochrones(empty, 0, 1)):
         with pytest.raises(GraphError):
             call()
-    assert ew.nearest(one, 0, 3).verify().nearest.tolist() == [[0, -1, -1]]
+    assert ew.nearest(one, 0, 3).verify().nearest.tolist() == [[0]]
     assert ew.isochrones(one, [0, 0], 0).verify().counts.tolist() == [[1], [1]]
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.device.threads import few_steps
 from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.places.checks import check_room
 from edgewise.paths.sssp.sequential import IN_PILE, IN_QUEUE, Pending, move_near, threshold_of
 from edgewise.primitives.bits import lowest_bit
 from edgewise.primitives.thread_pool import ThreadPool
@@ -39,6 +40,11 @@ ALONE = 1 << 13
 ENDLESS = 1 << 62
 #: Bits of the number of a worker in that of a chunk.
 WORKERS = 16
+#: What is too large, and what to do.
+WITHOUT_ROOM = (
+    "the vertices within the cutoff of all sources",
+    "ask for fewer sources, or for smaller cutoffs",
+)
 #: Bits of a word, as a shift.
 WORD = 6
 ONE = np.uint64(1)
@@ -235,6 +241,7 @@ def _put_together(wanted, chunks, kind, dtype):
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(wanted.sizes)])
     if len(chunks) == 1:  # whose sets are in order
         return Areas(offsets, *(one[: offsets[-1]].copy() for one in chunks[0][1:3]))
+    check_room(int(offsets[-1]) * (dtype.itemsize + kind.itemsize), *WITHOUT_ROOM)
     areas = Areas(offsets, *(arrays.empty(int(offsets[-1]), one, "cpu") for one in (kind, dtype)))
     for chunk in chunks:
         some = np.flatnonzero(wanted.chunks == chunk.number)
@@ -256,6 +263,9 @@ def _chunks_of(rows, sources, own, worker, chunks):
     found, size = np.full(1, -1, np.int64), 0
     while True:
         if size or not chunks:
+            n_bytes = max(size, CHUNK) * (dtype.itemsize + kind.itemsize)
+            if chunks:
+                check_room(n_bytes, *WITHOUT_ROOM)
             parts = [arrays.empty(max(size, CHUNK), one, "cpu") for one in (kind, dtype)]
             number = len(chunks) << WORKERS | worker
             chunks.append(Chunk(number, parts[0], parts[1], np.zeros(1, np.int64), found))

@@ -4,7 +4,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, one_of
+from edgewise import memory
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument, one_of
 from edgewise.paths.csr import CSR, Adjacency, adjacency_of
 from edgewise.paths.method import check_cutoff, flat
 from edgewise.paths.sssp.weights import edge_at, limit_in, rows_in
@@ -65,9 +67,15 @@ def cutoffs_in(cutoffs) -> np.ndarray:
     given = [cutoffs] if np.ndim(cutoffs) == 0 else list(cutoffs)
     if not given:
         raise OptionError("cutoffs is empty; give a distance, or several")
-    return np.unique(
-        [np.inf if (known := check_cutoff(one, whole=False)) is None else known for one in given]
-    )
+    known = [np.inf if (held := check_cutoff(one, whole=False)) is None else held for one in given]
+    return np.unique([float(one) if one >= 2**63 else one for one in known])
+
+
+def check_room(needed, what, remedy):
+    """Refuse to take so many bytes of the host if there are less."""
+    if needed > memory.UNCHECKED_BYTES and needed > (free := arrays.free_memory("cpu")):
+        problem = f"cpu has too little memory for {what}: {int(needed):,} bytes needed, {free:,} free"
+        raise OutOfMemoryError(f"{problem}; {remedy}")
 
 
 def coordinates_of(graph, coordinates) -> tuple[Any, Any]:

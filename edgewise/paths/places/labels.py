@@ -25,7 +25,7 @@ import numpy as np
 from edgewise.device import compiled, device, each, fetch_max
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import unreached
-from edgewise.paths.places.checks import may_overflow, rows_between
+from edgewise.paths.places.checks import check_room, may_overflow, rows_between
 from edgewise.paths.sssp.sequential import REACH, WHOLE_PILE
 from edgewise.paths.sssp.weights import limit_in, wider_than
 from edgewise.primitives import filled
@@ -202,7 +202,9 @@ def find_nearest(graph, sources, k, cutoff, direction, name=None):
     rows = rows_between(graph, direction, name)
     csr, n = rows.csr, graph.n_vertices
     kind, dtype = csr.neighbours.dtype, csr.weights.dtype
-    none = dtype.type(unreached(dtype))
+    none, itemsize = dtype.type(unreached(dtype)), dtype.itemsize + kind.itemsize
+    needed = n * (k * (2 * itemsize + 1) + dtype.itemsize + 3 * kind.itemsize + 1)
+    check_room(needed, f"the {k:,} nearest of {n:,} vertices", "ask for fewer, or give a smaller k")
     labels = Labels(k, filled(n * k, none, dtype), filled(n * k, n, kind), np.zeros(n * k, np.uint8))
     waiting = Waiting(
         np.empty(1 << n.bit_length(), kind),

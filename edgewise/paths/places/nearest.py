@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from edgewise.device import arrays
 from edgewise.errors import VerificationError
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_whole, worker_names
@@ -47,10 +46,10 @@ class Nearest(Result):
         Whether the weights of edges count; each edge counts one otherwise.
     direction : {'to', 'from'}
         Whether paths lead to the places or from them.
-    nearest : (m, k) int array
+    nearest : (m, k) int array, with as many columns as there are places if those are fewer
         Vertex numbers of the nearest places, in the order of distances, then of numbers; -1 where there is no
         further place within reach.
-    distances : (m, k) array
+    distances : (m, k) array, as above
         In the type of the weights, or a wider one; int32 where edges count one.  Where there is no place: the
         largest value of an integer type, or infinity.
     """
@@ -250,15 +249,10 @@ def nearest(
     graph = graph.to("cpu")
     start, found = perf_counter(), min(int(k), len(sources))
     method, labels = find_nearest(graph, sources, found, np.inf if cutoff is None else cutoff, direction)
-    n_places, none = labels.places, unreached(labels.distances.dtype)
-    shape = len(wanted), int(k)
     at = slice(None) if of is None else wanted
-    numbers = arrays.empty(shape[0] * shape[1], np.int32 if n < 2**31 else np.int64, "cpu").reshape(shape)
-    distances = arrays.empty(shape[0] * shape[1], labels.distances.dtype, "cpu").reshape(shape)
-    held = n_places.reshape(n, found)[at]
-    numbers[:, :found] = np.where(held == n, -1, held.astype(numbers.dtype, copy=False))
-    distances[:, :found] = labels.distances.reshape(n, found)[at]
-    numbers[:, found:], distances[:, found:] = -1, none
+    numbers = labels.places.reshape(n, found)[at].astype(np.int32 if n < 2**31 else np.int64)
+    numbers[numbers == n] = -1
+    distances = np.ascontiguousarray(labels.distances.reshape(n, found)[at])
     seconds = perf_counter() - start
     return Nearest(
         graph,
