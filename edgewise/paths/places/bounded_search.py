@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, compiled, device, each, fetch_add
+from edgewise.device.prefetch import prefetch
 from edgewise.device.threads import few_steps
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.places.checks import check_room
@@ -48,6 +49,8 @@ WITHOUT_ROOM = (
 #: Bits of a word, as a shift.
 WORD = 6
 ONE = np.uint64(1)
+#: Vertices of the queue by which rows are prefetched.
+AHEAD = np.uint64(2)
 
 
 class Areas(NamedTuple):
@@ -132,6 +135,10 @@ def reach(rows, source, cutoff, enough, own):
         while head < tail and n_met <= enough:
             vertex = np.uint64(queue[head & last])
             head += ONE
+            if head + AHEAD < tail:
+                first = offsets[np.uint64(queue[(head + AHEAD) & last])]
+                prefetch(neighbours, first)
+                prefetch(weights, first)
             places[vertex] = EXPANDED
             distance = distances[vertex]
             for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])):

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import compiled, device, each, fetch_max
+from edgewise.device.prefetch import prefetch
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import unreached
 from edgewise.paths.places.checks import check_room, may_overflow, rows_between
@@ -30,6 +31,9 @@ from edgewise.paths.sssp.sequential import REACH, WHOLE_PILE
 from edgewise.paths.sssp.weights import limit_in, wider_than
 from edgewise.primitives import filled
 
+#: Vertices of the queue by which rows are prefetched.
+AHEAD = np.uint64(2)
+ONE = np.uint64(1)
 #: Where a vertex waits: bits, since it may be in both.
 IN_QUEUE, IN_PILE = 1, 2
 
@@ -70,9 +74,10 @@ def comes_before(distance, place, at, labels):
 @device
 def accept(vertex, distance, place, labels):
     """Put a label in its place among those of a vertex; return whether it is better than what was there."""
-    k, distances, places, is_new = labels
+    size, distances, places, is_new = labels
+    k = np.uint64(size)
     first = vertex * k
-    at = first + k - 1
+    at = first + k - ONE
     if not comes_before(distance, place, at, labels):
         return False
     for other in range(first, at):
@@ -81,9 +86,10 @@ def accept(vertex, distance, place, labels):
                 return False
             at = other
             break
-    while at > first and comes_before(distance, place, at - 1, labels):
-        distances[at], places[at], is_new[at] = distances[at - 1], places[at - 1], is_new[at - 1]
-        at -= 1
+    while at > first and comes_before(distance, place, at - ONE, labels):
+        before = at - ONE
+        distances[at], places[at], is_new[at] = distances[before], places[before], is_new[before]
+        at = before
     distances[at], places[at], is_new[at] = distance, place, 1
     return True
 
@@ -91,16 +97,16 @@ def accept(vertex, distance, place, labels):
 @device
 def next_threshold(waiting, size, none):
     """Leave out of the pile what has nothing new; return its size and the next threshold."""
-    pile, bits, kept = waiting.pile, waiting.bits, 0
+    pile, bits, kept = waiting.pile, waiting.bits, np.uint64(0)
     least, largest, total = np.inf, 0.0, 0.0
     for item in range(size):
-        vertex = np.int64(pile[item])
+        vertex = np.uint64(pile[item])
         if waiting.least[vertex] == none:
             bits[vertex] &= ~np.uint8(IN_PILE)
             continue
         distance = np.float64(waiting.least[vertex])
         pile[kept] = vertex
-        kept += 1
+        kept += ONE
         least, largest, total = min(least, distance), max(largest, distance), total + distance
     if kept <= WHOLE_PILE:
         return kept, largest
@@ -111,15 +117,15 @@ def next_threshold(waiting, size, none):
 def queue_near(waiting, size, threshold, tail):
     """Move the near vertices of the pile to the empty queue; return the pile's size and the queue's end."""
     queue, pile, bits, least = waiting
-    last, kept = len(queue) - 1, 0
+    last, kept = np.uint64(len(queue) - 1), np.uint64(0)
     for item in range(size):
-        vertex = np.int64(pile[item])
+        vertex = np.uint64(pile[item])
         if np.float64(least[vertex]) <= threshold:
             queue[tail & last], bits[vertex] = vertex, IN_QUEUE
-            tail += 1
+            tail += ONE
         else:
             pile[kept] = vertex
-            kept += 1
+            kept += ONE
     return kept, tail
 
 
@@ -127,9 +133,9 @@ def queue_near(waiting, size, threshold, tail):
 def offer(vertex, slot, rows, limits, labels, waiting, ends):
     """Offer a label to all neighbours; return the size of the pile and the end of the queue."""
     (cutoff, threshold), (size, tail) = limits, ends
-    last, distance, place = len(waiting.queue) - 1, labels.distances[slot], labels.places[slot]
-    for entry in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
-        other = np.int64(rows.neighbours[entry])
+    last, distance, place = np.uint64(len(waiting.queue) - 1), labels.distances[slot], labels.places[slot]
+    for entry in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + ONE])):
+        other = np.uint64(rows.neighbours[entry])
         weight = rows.weights[entry] if len(rows.weights) else labels.distances.dtype.type(1)
         longer = wrapping_add(distance, weight)
         if longer < distance or longer > cutoff or not accept(other, longer, place, labels):
@@ -140,30 +146,35 @@ def offer(vertex, slot, rows, limits, labels, waiting, ends):
             if bits & IN_QUEUE == 0:
                 waiting.queue[tail & last] = other
                 waiting.bits[other] = bits | IN_QUEUE
-                tail += 1
+                tail += ONE
         elif bits == 0:
             waiting.pile[size] = other
             waiting.bits[other] = IN_PILE
-            size += 1
+            size += ONE
     return size, tail
 
 
 @compiled
 def search(rows, sources, cutoff, none, labels, waiting):
     """Offer labels, at first those of the places to themselves, until none is new."""
-    k, distances, _, is_new = labels
-    head = tail = size = 0
+    distances, is_new, queue, bits = labels.distances, labels.is_new, waiting.queue, waiting.bits
+    head, tail, size = np.uint64(0), np.uint64(0), np.uint64(0)
+    k, last = np.uint64(labels.k), np.uint64(len(queue) - 1)
     for source in sources:
-        accept(source, distances.dtype.type(0), labels.places.dtype.type(source), labels)
-        waiting.pile[size], waiting.bits[source], waiting.least[source] = source, IN_PILE, 0
-        size += 1
+        accept(np.uint64(source), distances.dtype.type(0), labels.places.dtype.type(source), labels)
+        waiting.pile[size], bits[source], waiting.least[source] = source, IN_PILE, 0
+        size += ONE
     while size > 0:
         size, threshold = next_threshold(waiting, size, none)
         size, tail = queue_near(waiting, size, threshold, tail)
         while head < tail:
-            vertex = np.int64(waiting.queue[head & (len(waiting.queue) - 1)])
-            head += 1
-            waiting.bits[vertex] &= ~np.uint8(IN_QUEUE)
+            vertex = np.uint64(queue[head & last])
+            head += ONE
+            if head + AHEAD < tail:
+                entry = rows.offsets[np.uint64(queue[(head + AHEAD) & last])]
+                prefetch(rows.neighbours, entry)
+                prefetch(rows.weights, entry)
+            bits[vertex] &= ~np.uint8(IN_QUEUE)
             later = none
             for slot in range(vertex * k, vertex * k + k):
                 if is_new[slot] == 0:
@@ -174,9 +185,9 @@ def search(rows, sources, cutoff, none, labels, waiting):
                 is_new[slot] = 0
                 size, tail = offer(vertex, slot, rows, (cutoff, threshold), labels, waiting, (size, tail))
             waiting.least[vertex] = later
-            if later != none and waiting.bits[vertex] == 0:
-                waiting.pile[size], waiting.bits[vertex] = vertex, IN_PILE
-                size += 1
+            if later != none and bits[vertex] == 0:
+                waiting.pile[size], bits[vertex] = vertex, IN_PILE
+                size += ONE
 
 
 @each
