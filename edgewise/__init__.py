@@ -39,6 +39,7 @@ _HOMES = {
     "partition": ("edgewise.partitions", "partition"),
     "read": ("edgewise.files", "read"),
     "read_mesh": ("edgewise.files.mesh", "read_mesh"),
+    "routes": ("edgewise.paths.hierarchy.routes", "routes"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "single_linkage": ("edgewise.forest.single_linkage", "single_linkage"),
     "stream_components": ("edgewise.streams", "stream_components"),
@@ -80,6 +81,7 @@ __all__ = [
     "partition",
     "read",
     "read_mesh",
+    "routes",
     "shortest_paths",
     "single_linkage",
     "stream_components",
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
+    from edgewise.paths.hierarchy.routes import routes as routes
     from edgewise.paths.measures import distance_measures as distance_measures
     from edgewise.paths.places.isochrones import isochrones as isochrones
     from edgewise.paths.places.nearest import nearest as nearest

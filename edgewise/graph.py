@@ -18,6 +18,8 @@ from edgewise.ingest.conversions import Conversions
 from edgewise.ingest.representation import Representation, take_origin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow
 
     from edgewise.ingest.frames import Kind
@@ -586,6 +588,53 @@ class Graph(Conversions, Representation):
         from edgewise.ingest.preparation import prepare
 
         prepare(self, purposes)
+        return self
+
+    def save_prepared(self, path: str | Path) -> None:
+        """Write what :meth:`prepare` has made for ``"routes"`` to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            An archive of NumPy without pickles, whatever its suffix.
+
+        Raises
+        ------
+        GraphError
+            The graph is not prepared for routes.
+        FileError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import edgewise as ew, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "streets.routes")
+        >>> graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[5, 7])
+        >>> graph.prepare("routes").save_prepared(path)
+        >>> again = ew.Graph.from_edges([0, 1], [1, 2], weights=[5, 7])
+        >>> again.load_prepared(path).prepared
+        ('routes',)
+        """
+        from importlib import import_module
+
+        import_module("edgewise.paths.hierarchy.saving").save(self, path)
+
+    def load_prepared(self, path: str | Path) -> Graph:
+        """Read what :meth:`save_prepared` has written for the same graph; return the graph.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Raises
+        ------
+        FileError
+            The file was saved for another graph or other weights, or by another version of edgewise, it is
+            damaged, or it cannot be read.
+        """
+        from importlib import import_module
+
+        import_module("edgewise.paths.hierarchy.saving").load(self, path)
         return self
 
     def _copy(self, edges, rows, made_of=None, directed=None):

@@ -37,6 +37,10 @@ def test_dask(folder):
     assert run_page((DOCS / "dask.md").read_text(), folder) > 10
 
 
+def test_routes(folder):
+    assert run_page((DOCS / "routes.md").read_text(), folder) > 8
+
+
 def test_partitions(folder):
     assert run_page((DOCS / "partitions.md").read_text(), folder) > 5
 

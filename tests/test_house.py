@@ -148,6 +148,7 @@ FIRST_CALLS = {name: f"ew.{name}(plain)" for name in PROBLEMS} | {
     "largest_component": "ew.largest_component(plain)",
     "minimum_spanning_forest": "ew.minimum_spanning_forest(weighted)",
     "partition": "ew.partition(plain, 4)",
+    "routes": "ew.routes(weighted, 0, 1)",
     "shortest_paths": "ew.shortest_paths(weighted, 0)",
     "single_linkage": "ew.single_linkage(ew.minimum_spanning_forest(weighted))",
     "strongly_connected_components": "ew.strongly_connected_components(directed)",

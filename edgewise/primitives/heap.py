@@ -6,10 +6,14 @@ older item by its key and skips it.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from edgewise.device import device
 
 #: Children of a node of the heap.
 ARITY = 4
+#: The same, and one, as numbers that are never negative, whose accesses need no test for that.
+CHILDREN, ONE = np.uint64(ARITY), np.uint64(1)
 
 
 class Heap(NamedTuple):
@@ -23,9 +27,11 @@ class Heap(NamedTuple):
 def push(heap, size, key, item):
     """Add an item; return the new size."""
     keys, items = heap
-    at = size
-    while at > 0 and keys[(at - 1) // ARITY] > key:
-        above = (at - 1) // ARITY
+    at = np.uint64(size)
+    while at > 0:
+        above = (at - ONE) // CHILDREN
+        if keys[above] <= key:
+            break
         keys[at], items[at] = keys[above], items[above]
         at = above
     keys[at], items[at] = key, item
@@ -37,17 +43,15 @@ def pop(heap, size):
     """Remove the nearest item, which is the first; return the new size."""
     keys, items = heap
     size -= 1
-    key, item = keys[size], items[size]
-    at = 0
-    while ARITY * at + 1 < size:
-        first = ARITY * at + 1
+    last, at, first = np.uint64(size), np.uint64(0), ONE
+    key, item = keys[last], items[last]
+    while first < last:
         least = first
-        for other in range(first + 1, min(first + ARITY, size)):
-            if keys[other] < keys[least]:
-                least = other
+        for other in range(first + ONE, min(first + CHILDREN, last)):
+            least = np.uint64(other if keys[other] < keys[least] else least)
         if keys[least] >= key:
             break
         keys[at], items[at] = keys[least], items[least]
-        at = least
+        at, first = least, CHILDREN * least + ONE
     keys[at], items[at] = key, item
     return size

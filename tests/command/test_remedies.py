@@ -27,6 +27,7 @@ PYTHON_ONLY = {
         "files",
         "k",
         "kind",
+        "pair",
     ),
     *(
         "function",

@@ -1,16 +1,17 @@
 """Building a contraction hierarchy, by rounds of vertices that are contracted at the same time.
 
-A vertex has a *priority*: the level that it has by now, and the quotient of the shortcuts that its
-contraction would add and the entries that it would remove.  Low priorities come first.  In every round a
-vertex is *chosen* if its priority is less than that of all its neighbours; ties are broken by a random number
-of each vertex.  Chosen vertices are searched for the shortcuts that they need, in parallel
-(:mod:`~edgewise.paths.hierarchy.witnesses`).  Then each of the others that has chosen neighbours writes a row
-of its own anew: it leaves them out, and takes over the shortcuts.  So no two workers write to one row.
+A vertex has a *priority*: the level that it has by now, and its *cost*, the quotient of the shortcuts that
+its contraction would add and the entries that it would remove, and the same quotient of the edges for which
+these stand.  Low priorities come first.  In every round a vertex is *chosen* if its priority is less than
+that of all its neighbours; ties are broken by a random number of each vertex.  Chosen vertices are searched
+for the shortcuts that they need, in parallel (:mod:`~edgewise.paths.hierarchy.witnesses`).  Then each of the
+others that has chosen neighbours writes a row of its own anew: it leaves them out, and takes over the
+shortcuts.  So no two workers write to one row.
 
-Priorities are *lazy*.  When a neighbour is contracted, the level of a vertex rises at once, but the quotient
-is computed only when the vertex is chosen, by the searches that its contraction needs anyway.  If it has
-become much larger, the vertex waits for a later round.  A vertex is thus searched little more than once,
-where an order that is always up to date would search it after every contraction of a neighbour.
+Priorities are *lazy*.  When a neighbour is contracted, the level of a vertex rises at once, but its cost is
+only guessed: a part of what it was, since costs often fall.  It is computed when the vertex is chosen, by the
+searches that its contraction needs anyway.  If its priority is not the least any more, the vertex waits for a
+later round.  The order is nearly that of costs that are always up to date, for a third of the searches.
 
 Which vertices are chosen, what their searches find, and the order of the entries of a row depend on nothing
 but the graph, so the hierarchy is the same for any number of threads.
@@ -20,8 +21,8 @@ written to the end of the pool.  The row of a contracted vertex stays where it i
 vertices of higher rank, so it is part of the hierarchy.
 
 R. Geisberger, P. Sanders, D. Schultes and D. Delling, "Contraction hierarchies" (WEA 2008); C. Vetter,
-"Parallel time-dependent contraction hierarchies" (2009); "SPoCH" (arXiv 2412.18008); the quotient is that of
-J. Dibbelt, B. Strasser and D. Wagner's RoutingKit.
+"Parallel time-dependent contraction hierarchies" (2009); "SPoCH" (arXiv 2412.18008); priorities are those of
+RoutingKit (Dibbelt, Strasser and Wagner).
 """
 
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ from edgewise.paths.hierarchy.witnesses import (
     Limits,
     Vertices,
     enter,
+    find_nearest,
     forget,
     heap_of,
     new_memory,
@@ -54,11 +56,11 @@ from edgewise.primitives.heap import push
 from edgewise.primitives.mixing import mix
 
 #: Vertices that a witness search settles at most.
-SETTLED = 100
-#: Parts of a priority that a level counts, and a shortcut for each entry that is removed.
+SETTLED = 200
+#: Parts of a priority that a level counts, and a quotient of one.
 UNIT = 1000
-#: By how much the priority of a chosen vertex may have risen.
-SLACK = 250
+#: The part of its cost, in percent, that a vertex is guessed to have after a neighbour was contracted.
+GUESS = 60
 #: Largest priority.
 HIGHEST = 2**31 - 1
 #: Neighbours that a vertex may have when it is contracted.
@@ -113,6 +115,7 @@ def copy_entry(pool, source, entries, target):
     entries.into[target] = pool.into[source]
     entries.out_middles[target] = pool.out_middles[source]
     entries.into_middles[target] = pool.into_middles[source]
+    entries.hops[target] = pool.hops[source]
 
 
 @device
@@ -131,12 +134,14 @@ def sort_row(entries, first, end):
         for place in range(first + gap, end):
             other, out, into = entries.others[place], entries.out[place], entries.into[place]
             out_middle, into_middle = entries.out_middles[place], entries.into_middles[place]
-            at = place
+            hops = entries.hops[place]
+            at = np.int64(place)
             while at >= first + gap and entries.others[at - gap] > other:
                 move_entry(entries, at - gap, at)
                 at -= gap
             entries.others[at], entries.out[at], entries.into[at] = other, out, into
             entries.out_middles[at], entries.into_middles[at] = out_middle, into_middle
+            entries.hops[at] = hops
         gap //= 3
 
 
@@ -152,6 +157,7 @@ def merge_repeated(entries, first, end):
         if entries.out[place] < entries.out[last]:
             entries.out[last] = entries.out[place]
             entries.out_middles[last] = entries.out_middles[place]
+            entries.hops[last] = entries.hops[place]
         if entries.into[place] < entries.into[last]:
             entries.into[last] = entries.into[place]
             entries.into_middles[last] = entries.into_middles[place]
@@ -159,12 +165,12 @@ def merge_repeated(entries, first, end):
 
 
 @device
-def write_entry(entries, place, other, out, into, middle):
+def write_entry(entries, place, lengths, other, middle, hops):
     """Write an entry both of whose lengths are of an edge, or of one shortcut."""
     entries.others[place] = other
-    entries.out[place] = out
-    entries.into[place] = into
+    entries.out[place], entries.into[place] = lengths
     entries.out_middles[place] = entries.into_middles[place] = middle
+    entries.hops[place] = hops
 
 
 @device
@@ -174,9 +180,19 @@ def key_of(vertex, priority):
 
 
 @device
-def quotient(added, size):
-    """The shortcuts that are added in both directions, for each entry that is removed."""
-    return UNIT * added // (2 * size + 1)
+def quotient(added, removed):
+    """What is added by a contraction, of that which is removed in each of two directions."""
+    return UNIT * added // (2 * removed + 1)
+
+
+@device
+def priority_of(own, added, hops, graph):
+    """The priority of a vertex whose contraction adds shortcuts, which stand for so many edges."""
+    vertices, entries = graph
+    first, size, removed = vertices.starts[own], np.int64(vertices.sizes[own]), np.int64(0)
+    for entry in range(first, first + size):
+        removed += entries.hops[entry]
+    return UNIT * np.int64(vertices.levels[own]) + quotient(added, size) + quotient(hops, removed)
 
 
 @each
@@ -189,19 +205,20 @@ def begin_row(vertex, outgoing, incoming, graph, none, edge):
     for entry in range(outgoing.offsets[vertex], outgoing.offsets[vertex + 1]):
         if np.int64(outgoing.neighbours[entry]) != vertex:
             length = outgoing.weights[entry] if len(outgoing.weights) else entries.out.dtype.type(1)
-            write_entry(entries, end, outgoing.neighbours[entry], length, length if symmetric else none, edge)
+            lengths = length, length if symmetric else none
+            write_entry(entries, end, lengths, outgoing.neighbours[entry], edge, 1)
             end += 1
     if not symmetric:
         for entry in range(incoming.offsets[vertex], incoming.offsets[vertex + 1]):
             if np.int64(incoming.neighbours[entry]) != vertex:
                 length = incoming.weights[entry] if len(incoming.weights) else entries.out.dtype.type(1)
-                write_entry(entries, end, incoming.neighbours[entry], none, length, edge)
+                write_entry(entries, end, (none, length), incoming.neighbours[entry], edge, 1)
                 end += 1
     sort_row(entries, start, end)
     size = merge_repeated(entries, start, end)
     vertices.starts[vertex], vertices.sizes[vertex], vertices.levels[vertex] = start, size, 0
     vertices.states[vertex] = LEFT
-    vertices.keys[vertex] = key_of(vertex, quotient(size * (size - 1) // 2, size))
+    vertices.keys[vertex] = key_of(vertex, quotient(size * (size - 1), size))
 
 
 @each
@@ -219,7 +236,7 @@ def choose(item, left, vertices, others, pairs):
 
 @device
 def search_pairs(own, place, first_pair, graph, memory, limits, turn):
-    """Mark the paths from one neighbour of ``own`` that need a shortcut, and return how many do.
+    """Mark the paths from one neighbour of ``own`` that need a shortcut; return how many, of how many edges.
 
     ``place`` is that of the neighbour in the row.  In an undirected graph only later neighbours are targets.
     """
@@ -228,22 +245,28 @@ def search_pairs(own, place, first_pair, graph, memory, limits, turn):
     first, size = vertices.starts[own], np.int64(vertices.sizes[own])
     into = entries.into[first + place]
     source, longest, n_labels = np.int64(entries.others[first + place]), into, 1
+    furthest = into - limits.none
     start = place + 1 if limits.symmetric else np.int64(0)
-    slot = enter(table, source, 0, 0)
+    slot = slot_of(table, source)
+    enter(table, slot, source, 0, 0)
     for other in range(start, size):
         out = entries.out[first + other]
         if other != place and out != limits.none:
             length = wrapping_add(into, out)
             if length < into or length >= limits.none:
                 store(turn.counts, AT.overflowed, 1)
-            target = enter(table, np.int64(entries.others[first + other]), limits.none, n_labels)
+                continue
+            after = np.int64(entries.others[first + other])
+            target = slot_of(table, after)
+            enter(table, target, after, limits.none, n_labels)
             table.marks[target], table.lengths[target] = 1, length
             longest = max(longest, length)
+            furthest = max(furthest, length - table.nearest[other])
             n_labels += 1
-    n_needed = np.int64(0)
+    n_needed = n_hops = np.int64(0)
     if n_labels > 1:
         push(heap, 0, table.labels[slot], source)
-        n_labels = search_from(own, longest, n_labels - 1, graph, memory, limits)
+        n_labels = search_from(own, (longest, furthest), n_labels - 1, graph, memory, limits)
         for other in range(start, size):
             slot = slot_of(table, np.int64(entries.others[first + other]))
             if table.vertices[slot] != EMPTY and table.marks[slot]:
@@ -251,22 +274,40 @@ def search_pairs(own, place, first_pair, graph, memory, limits, turn):
                 if limits.symmetric:
                     turn.needed[first_pair + other * size + place] = 1
                 n_needed += 1
+                n_hops += np.int64(entries.hops[first + place]) + entries.hops[first + other]
     forget(table, n_labels)
-    return n_needed
+    return n_needed, n_hops
 
 
 @device
 def search_all_pairs(own, first_pair, graph, memory, limits, turn):
-    """Mark the pairs of neighbours of ``own`` that need a shortcut; return how many shortcuts they need."""
+    """Mark the pairs of neighbours of ``own`` that need a shortcut.
+
+    Returns how many shortcuts they need in both directions, and for how many edges these stand.
+    """
     vertices, entries = graph
     first, size = vertices.starts[own], np.int64(vertices.sizes[own])
-    n_needed = np.int64(0)
+    n_needed = n_hops = np.int64(0)
+    find_nearest(own, graph, memory[0], limits.none)
     for pair in range(size * size):
         turn.needed[first_pair + pair] = 0
     for place in range(size):
         if entries.into[first + place] != limits.none:
-            n_needed += search_pairs(own, place, first_pair, graph, memory, limits, turn)
-    return n_needed << limits.symmetric
+            needed, hops = search_pairs(own, place, first_pair, graph, memory, limits, turn)
+            n_needed += needed
+            n_hops += hops
+    return n_needed << limits.symmetric, n_hops << limits.symmetric
+
+
+@device
+def is_least(graph, vertex, key):
+    """Whether a key is less than those of the neighbours of a vertex."""
+    vertices, entries = graph
+    first = vertices.starts[vertex]
+    for entry in range(first, first + vertices.sizes[vertex]):
+        if vertices.keys[entries.others[entry]] < key:
+            return False
+    return True
 
 
 @parallel_region
@@ -282,11 +323,12 @@ def search(worker, graph, memory, limits, turn):
         if size > MOST_NEIGHBOURS:
             store(turn.counts, AT.full, 1)
         else:
-            added = search_all_pairs(vertex, turn.firsts[item], graph, own, limits, turn)
-            priority = UNIT * np.int64(vertices.levels[vertex]) + quotient(added, size)
-            waits = priority > (vertices.keys[vertex] >> HALF) + SLACK
+            added, hops = search_all_pairs(vertex, turn.firsts[item], graph, own, limits, turn)
+            priority = priority_of(vertex, added, hops, graph)
+            key = key_of(vertex, priority)
+            waits = not is_least(graph, vertex, key)
             vertices.states[vertex] = WAITS if waits else CONTRACTED
-            vertices.keys[vertex] = key_of(vertex, priority) if waits else turn.firsts[item]
+            vertices.keys[vertex] = key if waits else turn.firsts[item]
         item = fetch_add(turn.counts, AT.taken, 1)
 
 
@@ -347,10 +389,10 @@ def count_room(item, left, graph, needed, room):
         for other in range(size):
             pair, back = first_pair + place * size + other, first_pair + other * size + place
             added += needed[pair] | needed[back]
-    if level > before:
+    if kept < end - first:
         vertices.levels[vertex] = level
-        priority = (vertices.keys[vertex] >> HALF) + UNIT * (level - before)
-        vertices.keys[vertex] = key_of(vertex, priority)
+        cost = (vertices.keys[vertex] >> HALF) - UNIT * before
+        vertices.keys[vertex] = key_of(vertex, UNIT * level + cost * GUESS // 100)
     if added > 0:
         room[item] = kept + added
     elif kept < end - first:
@@ -380,7 +422,8 @@ def write_row(item, left, graph, needed, starts, none):
             if needed[first_pair + other * size + place]:
                 into = wrapping_add(entries.into[entry], entries.into[target])
             if out != none or into != none:
-                write_entry(entries, end, entries.others[target], out, into, middle)
+                hops = entries.hops[entry] + entries.hops[target]
+                write_entry(entries, end, (out, into), entries.others[target], middle, hops)
                 end += 1
     sort_row(entries, start, end)
     vertices.starts[vertex] = start
@@ -509,9 +552,8 @@ def _begin(rows, none, edge):
 def _new_pool(index_type, dtype, symmetric, room):
     """A pool for so many entries."""
     others, out, middles = (np.empty(room, kind) for kind in (index_type, dtype, index_type))
-    if symmetric:
-        return Entries(others, out, out, middles, middles)
-    return Entries(others, out, np.empty(room, dtype), middles, np.empty(room, index_type))
+    into, into_middles = (out, middles) if symmetric else (np.empty_like(out), np.empty_like(middles))
+    return Entries(others, out, into, middles, into_middles, np.empty(room, np.int32))
 
 
 def _chosen(left, graph, counts):
@@ -548,20 +590,18 @@ def _ranked(graph, limits):
     in_order = vertices.levels[order]
     levels = np.searchsorted(in_order, np.arange(in_order[-1] + 2 if n else 1)).astype(np.int64)
     out, into = (entries.out, entries.out_middles), (entries.into, entries.into_middles)
-    outgoing = _upward(vertices, entries.others, out, (order, ranks), limits.none)
-    incoming = (
-        outgoing if limits.symmetric else _upward(vertices, entries.others, into, (order, ranks), limits.none)
-    )
+    outgoing = _upward(graph, out, (order, ranks), limits.none)
+    incoming = outgoing if limits.symmetric else _upward(graph, into, (order, ranks), limits.none)
     return Hierarchy(ranks, order, outgoing, incoming, levels)
 
 
-def _upward(vertices, others, columns, order_and_ranks, none):
+def _upward(graph, columns, order_and_ranks, none):
     """The rows of one direction by rank; ``columns`` are its lengths and middles."""
-    (lengths, middles), (order, ranks) = columns, order_and_ranks
+    (vertices, entries), (lengths, middles), (order, ranks) = graph, columns, order_and_ranks
     counts = np.empty(len(order), np.int64)
     count_lengths(len(order), order, vertices, lengths, none, counts)
     offsets = exclusive_scan(counts)
-    upward = _new_pool(others.dtype, lengths.dtype, True, int(offsets[-1]))
-    graph = vertices, Entries(others, lengths, lengths, middles, middles)
+    upward = _new_pool(order.dtype, lengths.dtype, True, int(offsets[-1]))
+    graph = vertices, Entries(entries.others, lengths, lengths, middles, middles, entries.hops)
     write_upward(len(order), order, ranks, graph, none, offsets, upward)
     return Upward(CSR(offsets, upward.others, upward.out), upward.out_middles)

@@ -1,8 +1,9 @@
 """Witness searches: which shortcuts the contraction of a vertex needs.
 
 A path ``u, v, w`` needs a shortcut when ``v`` is contracted unless there is a *witness*: a path from ``u`` to
-``w`` that is not longer and does not lead through ``v``.  A search by Dijkstra from ``u`` finds it, and goes
-on no further than the longest of these paths, nor when every ``w`` has a witness.  Its effort is bounded: it
+``w`` that is not longer and does not lead through ``v``.  A search by Dijkstra from ``u`` finds it.  It
+settles vertices as far as the longest of these paths without the shortest edge into its ``w``, which is the
+least that the last edge of a witness can be, and ends when every ``w`` has one.  Its effort is bounded: it
 settles a given number of vertices at most.  What it has not found by then counts as not there, which costs a
 shortcut that is not needed and never an answer.
 
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device
+from edgewise.device.target import inlined
 from edgewise.device.wrapping import wrapping_add
 from edgewise.primitives.heap import Heap, pop, push
 
@@ -25,6 +27,8 @@ SLOTS = 4096
 LABELS = SLOTS // 2
 #: Entries of a worker's heap.
 WAITING = 2 * SLOTS
+#: Mask of the numbers of slots, and one, for places that are not negative.
+MASK, ONE = np.uint64(SLOTS - 1), np.uint64(1)
 #: What a slot without a vertex holds.
 EMPTY = -1
 
@@ -36,7 +40,7 @@ class Entries(NamedTuple):
     distances: length of the edge or shortcut to that vertex; ``into``: of the one from it, the same array
     for an undirected graph; either is the largest value of its type where no edge leads that way.
     ``out_middles``, ``into_middles`` (room,) index arrays: the vertex that a shortcut leads through, or the
-    largest value of the type for an edge.
+    largest value of the type for an edge.  ``hops`` (room,) int32: how many edges a shortcut stands for.
     """
 
     others: Any
@@ -44,6 +48,7 @@ class Entries(NamedTuple):
     into: Any
     out_middles: Any
     into_middles: Any
+    hops: Any
 
 
 class Vertices(NamedTuple):
@@ -65,7 +70,8 @@ class Table(NamedTuple):
     """What a search has met, in (SLOTS,) slots.
 
     ``vertices`` int64; ``labels``; ``marks`` uint8: whether a vertex is a target that has no witness yet;
-    ``lengths``: the longest witness of a target.  ``used`` (LABELS,) int64: the slots that are not empty.
+    ``lengths``: the longest witness of a target.  ``used`` (LABELS,) int64: the slots that are not empty;
+    ``nearest`` (LABELS,): the length of the shortest edge into each neighbour of a vertex.
     """
 
     vertices: Any
@@ -73,6 +79,7 @@ class Table(NamedTuple):
     marks: Any
     lengths: Any
     used: Any
+    nearest: Any
 
 
 class Limits(NamedTuple):
@@ -96,6 +103,7 @@ def new_memory(n_workers, dtype):
         np.empty(n_slots, np.uint8),
         np.empty(n_slots, dtype),
         np.empty(n_workers * LABELS, np.int64),
+        np.empty(n_workers * LABELS, dtype),
     )
     return table, Heap(np.empty(waiting, dtype), np.empty(waiting, np.int64))
 
@@ -105,8 +113,9 @@ def table_of(tables, number):
     """The hash table of a worker."""
     first, end = number * SLOTS, (number + 1) * SLOTS
     used = tables.used[number * LABELS : (number + 1) * LABELS]
+    nearest = tables.nearest[number * LABELS : (number + 1) * LABELS]
     columns = tables.vertices[first:end], tables.labels[first:end], tables.marks[first:end]
-    return Table(columns[0], columns[1], columns[2], tables.lengths[first:end], used)
+    return Table(columns[0], columns[1], columns[2], tables.lengths[first:end], used, nearest)
 
 
 @device
@@ -116,21 +125,19 @@ def heap_of(heaps, number):
     return Heap(heaps.keys[first:end], heaps.items[first:end])
 
 
-@device
+@inlined
 def slot_of(table, vertex):
     """The slot of a vertex, or the empty one where it belongs."""
-    slot = (vertex ^ (vertex >> 11)) & (SLOTS - 1)
+    slot = np.uint64(vertex ^ (vertex >> 11)) & MASK
     while table.vertices[slot] != vertex and table.vertices[slot] != EMPTY:
-        slot = (slot + 1) & (SLOTS - 1)
+        slot = (slot + ONE) & MASK
     return slot
 
 
-@device
-def enter(table, vertex, label, count):
-    """Enter a vertex that is not in the table; return its slot."""
-    slot = slot_of(table, vertex)
+@inlined
+def enter(table, slot, vertex, label, count):
+    """Enter a vertex in an empty slot."""
     table.vertices[slot], table.labels[slot], table.marks[slot], table.used[count] = vertex, label, 0, slot
-    return slot
 
 
 @device
@@ -141,27 +148,45 @@ def forget(table, count):
 
 
 @device
-def search_from(own, longest, n_targets, graph, memory, limits):
+def find_nearest(own, graph, table, none):
+    """Find the shortest edge into each neighbour of ``own`` that is not from ``own``."""
+    vertices, entries = graph
+    first = vertices.starts[own]
+    for place in range(vertices.sizes[own]):
+        vertex, least = np.int64(entries.others[first + place]), none
+        start = vertices.starts[vertex]
+        for entry in range(start, start + vertices.sizes[vertex]):
+            if np.int64(entries.others[entry]) != own:
+                least = min(least, entries.into[entry])
+        table.nearest[place] = least
+
+
+@inlined
+def search_from(own, ends, n_targets, graph, memory, limits):
     """Search from the source, which alone is in the heap, for witnesses around ``own``.
 
-    The table has the source and the targets.  Returns the number of labels.  Of the vertices that are
-    contracted in this round, those with a lower number than ``own`` count as contracted before it.
+    ``ends``: the longest witness, and the largest distance of a vertex that is settled.  The table has the
+    source and the targets.  Returns the number of labels.  Of the vertices that are contracted in this round,
+    those with a lower number than ``own`` count as contracted before it.
     """
     vertices, entries = graph
     table, heap = memory
     n_labels, size = n_targets + 1, 1
+    longest, furthest = ends
     for _ in range(limits.settled):
         if size == 0 or n_targets == 0:
             break
         distance, vertex = heap.keys[0], np.int64(heap.items[0])
         size = pop(heap, size)
+        if distance > furthest:
+            break
         if distance > table.labels[slot_of(table, vertex)]:
             continue
         first = vertices.starts[vertex]
         end = first + vertices.sizes[vertex]
         if n_labels + end - first > LABELS or size + end - first > WAITING:
             break
-        for entry in range(first, end):
+        for entry in range(np.uint64(first), np.uint64(end)):
             other, length = np.int64(entries.others[entry]), entries.out[entry]
             longer = wrapping_add(distance, length)
             if length == limits.none or longer < distance or longer > longest or other == own:
@@ -170,13 +195,16 @@ def search_from(own, longest, n_targets, graph, memory, limits):
                 continue
             slot = slot_of(table, other)
             if table.vertices[slot] == EMPTY:
-                slot = enter(table, other, longer, n_labels)
+                if longer > furthest:
+                    continue
+                enter(table, slot, other, longer, n_labels)
                 n_labels += 1
             elif table.labels[slot] <= longer:
                 continue
             table.labels[slot] = longer
-            size = push(heap, size, longer, other)
             if table.marks[slot] and longer <= table.lengths[slot]:
                 table.marks[slot] = 0
                 n_targets -= 1
+            if longer <= furthest:
+                size = push(heap, size, longer, other)
     return n_labels
