@@ -25,6 +25,7 @@ _HOMES = {
     "core_numbers": ("edgewise.cores", "core_numbers"),
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
+    "distance_table": ("edgewise.paths.tables", "distance_table"),
     "errors": ("edgewise.errors", ""),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
@@ -67,6 +68,7 @@ __all__ = [
     "core_numbers",
     "cycle_counts",
     "distance_measures",
+    "distance_table",
     "errors",
     "estimate_cycles",
     "evaluate_partition",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from edgewise.paths.places.isochrones import isochrones as isochrones
     from edgewise.paths.places.nearest import nearest as nearest
     from edgewise.paths.sssp import shortest_paths as shortest_paths
+    from edgewise.paths.tables import distance_table as distance_table
     from edgewise.streams import stream_components as stream_components
     from edgewise.streams import stream_forest as stream_forest
     from edgewise.streams.batches import ComponentsStream as ComponentsStream

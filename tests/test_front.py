@@ -22,6 +22,7 @@ FRONTS = [
     "connected_components",
     "cycle_counts",
     "distance_measures",
+    "distance_table",
     "estimate_cycles",
     "minimum_spanning_forest",
     "partition",

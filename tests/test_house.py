@@ -142,6 +142,7 @@ FIRST_CALLS = {name: f"ew.{name}(plain)" for name in PROBLEMS} | {
     "clustering": "ew.clustering(plain)",
     "cycle_counts": "ew.cycle_counts(plain, 5)",
     "distance_measures": "ew.distance_measures(plain)",
+    "distance_table": "ew.distance_table(weighted, [0, 1], [2])",
     "estimate_cycles": "ew.estimate_cycles(plain, 5)",
     "evaluate_partition": "ew.evaluate_partition(plain, ids % 4)",
     "has_path": "ew.has_path(plain, 0, 1)",

@@ -1,6 +1,7 @@
 """Measures of a graph that need all its distances: eccentricities, closeness, averages.
 
 Rows of distances are computed block by block, by any method of :mod:`edgewise.paths.apsp`, and not kept.
+Those of sweeps over a hierarchy are reduced where they are (:mod:`edgewise.paths.hierarchy.reductions`).
 Columns are added up in the order of the sources, so that sums of floats do not depend on blocks, threads and
 devices.
 """
@@ -169,7 +170,8 @@ def distance_measures(
         directed graph eccentricities look along the edges, closeness and harmonic centrality at the paths
         that come in.
     method : str
-        A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``.
+        A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``: ``phast`` for a graph that is prepared for
+        routes.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
@@ -207,15 +209,16 @@ def distance_measures(
     """
     check_graph(graph)
     check_method(method, METHODS, {})
+    methods = METHODS
     if client is not None:
-        from edgewise.paths.apsp.by_workers import WorkerRows, check_places
+        from edgewise.paths.apsp.by_workers import WorkerRows, check_places, without_hierarchy
 
         check_places(device, None)
-        device = "cpu"
+        methods, device = without_hierarchy(METHODS, method), "cpu"
     graph = on_device(graph, device)
     start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
     whole = client is None and 8 * graph.n_vertices**2 <= BLOCK_BYTES  # a matrix as large as a block
-    search = Search(METHODS, graph, method, dtype, all_sources=whole)
+    search = Search(methods, graph, method, dtype, all_sources=whole)
     found_in: Any = partial(_searched, search)
     names = worker_names(graph.device)
     if client is not None:
@@ -224,7 +227,8 @@ def distance_measures(
     with arrays.guard(graph.device), np.errstate(over="ignore"):
         while True:
             try:
-                farthest, reached, total, inverse = _added_up(search, found_in, progress)
+                summed = _swept if search.name == "phast" else partial(_added_up, found_in)
+                farthest, reached, total, inverse = summed(search, progress)
                 break
             except TooLarge:
                 search.widen()
@@ -264,7 +268,19 @@ def _searched(search, blocks):
         yield some
 
 
-def _added_up(search, found_in, progress):
+def _swept(search, progress):
+    """The same as :func:`_added_up` by a hierarchy, batch by batch."""
+    from edgewise.paths.hierarchy.phast import sweeps_of
+    from edgewise.paths.hierarchy.reductions import reduced
+
+    sweeps = sweeps_of(search.adjacency, search.dtype)
+    found = sweeps and reduced(sweeps, np.arange(search.graph.n_vertices), progress)
+    if found is None:
+        raise TooLarge
+    return found
+
+
+def _added_up(found_in, search, progress):
     """Row maxima, and for each column: sources with a path, sums of distances and of 1 / distances."""
     n, device, dtype = search.graph.n_vertices, search.graph.device, search.dtype
     rows = rows_of_a_block(n, n, dtype)
