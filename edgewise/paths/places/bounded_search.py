@@ -8,8 +8,9 @@ the distances are never initialised.  Memory that no search touches is not even 
 Each set is listed by vertex.  It is marked in the bits of words, and the words in the bits of a summary; the
 summary of two million vertices has 512 words.  That is faster than sorting, and leaves all bits zero.
 
-Starting other threads takes as long as reaching some thousands of vertices.  So one worker begins alone, and
-only when it has reached :data:`ALONE` vertices, in a search that it then drops or in several, all begin.
+Starting other threads takes as long as reaching thousands of vertices, and longer where other programs
+compute.  So one worker begins alone, and only when it has reached :data:`ALONE` vertices, in a search that it
+then drops or in several, all begin.
 
 The sets are written to chunks, since their sizes are known when they are found.  A worker whose chunk is too
 full for a set asks for the next one, and begins there.
@@ -36,7 +37,7 @@ UNSEEN, EXPANDED = 0, 3
 #: Entries of a chunk, or of one set if that has more.
 CHUNK = 1 << 20
 #: Vertices that are reached before other workers begin.
-ALONE = 1 << 13
+ALONE = 1 << 15
 #: More vertices than there are.
 ENDLESS = 1 << 62
 #: Bits of the number of a worker in that of a chunk.
