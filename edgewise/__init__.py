@@ -19,6 +19,7 @@ _HOMES = {
     "SingleLinkage": ("edgewise.estimators", "SingleLinkage"),
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
     "best_links": ("edgewise.forest.best_links", "best_links"),
+    "betweenness": ("edgewise.paths.betweenness", "betweenness"),
     "bfs": ("edgewise.paths.bfs", "bfs"),
     "clustering": ("edgewise.cycles.clustering", "clustering"),
     "connected_components": ("edgewise.components", "connected_components"),
@@ -62,6 +63,7 @@ __all__ = [
     "__version__",
     "all_pairs_shortest_paths",
     "best_links",
+    "betweenness",
     "bfs",
     "clustering",
     "connected_components",
@@ -120,6 +122,7 @@ if TYPE_CHECKING:
     from edgewise.partitions.compatible import part_graph as part_graph
     from edgewise.partitions.mesh import part_mesh as part_mesh
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
+    from edgewise.paths.betweenness import betweenness as betweenness
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.hierarchy.routes import routes as routes

@@ -27,6 +27,7 @@ PROBLEMS = {
     "bfs": "edgewise.paths.bfs:needs",
     "sssp": "edgewise.paths.sssp:needs",
     "apsp": "edgewise.paths.apsp:needs",
+    "betweenness": "edgewise.paths.betweenness:needs",
 }
 #: The problem of each public function, and the names of what it takes by position behind the graph.
 FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -39,11 +40,13 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "bfs": ("bfs", ("source",)),
     "shortest_paths": ("sssp", ("source",)),
     "all_pairs_shortest_paths": ("apsp", ()),
+    "betweenness": ("betweenness", ()),
 }
 #: What may be done where memory is too little.
 INSTEAD = {
     "components": "stream tables with stream_components()",
     "forest": "stream tables with stream_forest()",
+    "betweenness": f"take fewer {argument('threads')}",
     "apsp": f"write them to a file with {argument('output', 'distances.npy')}",
 }
 

@@ -103,6 +103,7 @@ CALLS = {
     "bfs": lambda graph, **given: ew.bfs(graph, 0, **given),
     "sssp": lambda graph, **given: ew.shortest_paths(graph, 0, **given),
     "apsp": lambda graph, **given: ew.all_pairs_shortest_paths(graph, sources=[0, 1], **given),
+    "betweenness": lambda graph, **given: ew.betweenness(graph, weight=False, samples=2, **given),
     "cycles": lambda graph, **given: ew.cycle_counts(graph, 3, **given),
     "partition": lambda graph, **given: ew.partition(graph, 2, **given),
     "strong": lambda graph, **given: ew.strongly_connected_components(directed(graph), **given),

@@ -1,20 +1,7 @@
 """The rows of a graph without its self-loops and repeated edges, which core numbers do not count."""
 
-import numpy as np
-
 from edgewise.cores.peel import Rows
-from edgewise.device import arrays, each, store
-
-
-@each
-def check_row(vertex, offsets, neighbours, flag):
-    """Set the flag if a row does not ascend strictly, or has the vertex itself."""
-    last = np.int64(-1)
-    for entry in range(offsets[vertex], offsets[vertex + 1]):
-        other = np.int64(neighbours[entry])
-        if other <= last or other == vertex:
-            store(flag, 0, 1)
-        last = other
+from edgewise.primitives.rows import are_simple
 
 
 def bytes_to_simplify(size) -> int:
@@ -30,9 +17,7 @@ def simple_rows(graph) -> Rows:
     """Rows of an undirected graph, those that it has if they are simple; cached with the graph."""
 
     def make():
-        flag = arrays.zeros(1, np.int32, graph.device)
-        check_row(graph.n_vertices, graph.offsets, graph.neighbours, flag)
-        simple = graph.simplified() if int(flag[0]) else graph
+        simple = graph if are_simple(graph.offsets, graph.neighbours) else graph.simplified()
         return Rows(simple.offsets, simple.neighbours)
 
     return graph.cached("simple rows", make)

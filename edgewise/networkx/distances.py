@@ -48,7 +48,7 @@ def measures_of(G, weight):
 
     def measure():
         if weight is None:
-            return distance_measures(_plain(G))
+            return distance_measures(without_weights(G))
         if not np.isfinite(_not_negative(G, weight).weights).all():
             raise NotImplementedError("a weight is infinite")
         try:
@@ -67,7 +67,7 @@ def _not_negative(G, weight):
     return rows
 
 
-def _plain(G):
+def without_weights(G):
     """The graph without weights."""
     if G.graph.csr_weights is None:
         return G.graph

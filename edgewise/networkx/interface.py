@@ -21,8 +21,8 @@ def function_named(name: str) -> Function:
     return FUNCTIONS[name]
 
 
-#: Arguments that limit a search.
-LIMITS = ("cutoff", "depth_limit")
+#: Arguments that limit a search, or all searches to that of one node.
+LIMITS = ("cutoff", "depth_limit", "u")
 #: Arguments that are a node; NetworkX's errors for what is none, such as a list, differ from each other.
 ENDS = ("source", "target", "n")
 

@@ -1,8 +1,8 @@
-"""Rows of a CSR form in kernels that divide the entries, rather than the rows, among threads."""
+"""Rows of a CSR form: the row of an entry, for kernels that divide the entries; whether rows are simple."""
 
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import arrays, device, each, store
 
 
 @device
@@ -32,3 +32,21 @@ def row_from(row, entry, offsets):
         else:
             high = middle
     return low
+
+
+@each
+def check_row(vertex, offsets, neighbours, flag):
+    """Set the flag if a row does not ascend strictly, or has the vertex itself."""
+    last = np.int64(-1)
+    for entry in range(offsets[vertex], offsets[vertex + 1]):
+        other = np.int64(neighbours[entry])
+        if other <= last or other == vertex:
+            store(flag, 0, 1)
+        last = other
+
+
+def are_simple(offsets, neighbours) -> bool:
+    """Whether every row ascends without repeated entries and self-loops."""
+    flag = arrays.zeros(1, np.int32, arrays.device_of(offsets))
+    check_row(len(offsets) - 1, offsets, neighbours, flag)
+    return not int(flag[0])

@@ -1,4 +1,4 @@
-"""Vectors of a processor's SIMD unit as values: read, add, minimum, compare, write; CPU only.
+"""Vectors of a processor's SIMD unit as values: read, compute, compare, choose lanes, write; CPU only.
 
     read, _ = of_bytes(256)
 
@@ -72,10 +72,39 @@ def any_less(left, right):
     return bool((left < right).any())
 
 
-def _register_on_cpu():
-    from edgewise.primitives.vectors_on_cpu import overload_vectors
+def added(left, right):
+    """Sums, item by item."""
+    return left + right
 
-    overload_vectors(item, write, wrapping_add, lesser, any_less)
+
+def product(left, right):
+    """Products, item by item."""
+    return left * right
+
+
+def quotient(left, right):
+    """Quotients of floats, item by item; no error is raised for divisors of zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return left / right
+
+
+def chosen(vector, bits):
+    """The items whose bits are set, the first one's being the lowest; zeros in place of the others."""
+    return np.where(int(bits) >> np.arange(len(vector)) & 1, vector, vector.dtype.type(0))
+
+
+def total(vector):
+    """Sum of the items, a power of two, added up by halves."""
+    while len(vector) > 1:
+        vector = vector[: len(vector) // 2] + vector[len(vector) // 2 :]
+    return vector[0]
+
+
+def _register_on_cpu():
+    from edgewise.primitives import vectors_on_cpu as compiled
+
+    compiled.overload_vectors(item, write, wrapping_add, lesser, any_less)
+    compiled.overload_arithmetic(added, product, quotient, chosen, total)
 
 
 on_cpu_compiler(_register_on_cpu)

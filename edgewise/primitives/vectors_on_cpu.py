@@ -108,6 +108,76 @@ def _any_less(_, left, right):
     return types.boolean(left, right), emit
 
 
+def _by_items(of_floats, of_integers):
+    """An operation on the items of two vectors of one type, by the names of LLVM's instructions."""
+
+    @intrinsic
+    def operation(_, left, right):
+        def emit(context, builder, signature, arguments):
+            name = of_floats if isinstance(left.dtype, types.Float) else of_integers
+            return getattr(builder, name)(*arguments)
+
+        return left(left, right), emit
+
+    return operation
+
+
+_added, _product, _quotient = _by_items("fadd", "add"), _by_items("fmul", "mul"), _by_items("fdiv", "sdiv")
+
+
+@intrinsic
+def _chosen(_, vector, bits):
+    def emit(context, builder, signature, arguments):
+        word, flags = ir.IntType(vector.count), ir.VectorType(ir.IntType(1), vector.count)
+        held = context.cast(builder, arguments[1], signature.args[1], types.uint64)
+        is_chosen = builder.bitcast(builder.trunc(held, word), flags)
+        nothing = ir.Constant(context.get_value_type(vector), None)
+        return builder.select(is_chosen, arguments[0], nothing)
+
+    return vector(vector, bits), emit
+
+
+@intrinsic
+def _total(_, vector):
+    def emit(context, builder, signature, arguments):
+        (rest,), count, index = arguments, vector.count, ir.IntType(32)
+        add = builder.fadd if isinstance(vector.dtype, types.Float) else builder.add
+        while count > 1:
+            count //= 2
+            lower, upper = (
+                ir.Constant(ir.VectorType(index, count), list(range(first, first + count)))
+                for first in (0, count)
+            )
+            nothing = ir.Constant(rest.type, ir.Undefined)
+            rest = add(*(builder.shuffle_vector(rest, nothing, half) for half in (lower, upper)))
+        return builder.extract_element(rest, index(0))
+
+    return vector.dtype(vector), emit
+
+
+def overload_arithmetic(added, product, quotient, chosen, total):
+    """Give the arithmetic of :mod:`~edgewise.primitives.vectors` to the CPU compiler."""
+    for function, operation in ((added, _added), (product, _product), (quotient, _quotient)):
+        overload_on_cpu(function)(_calling(operation))
+
+    @overload_on_cpu(chosen)
+    def _chosen_compiled(vector, bits):
+        return lambda vector, bits: _chosen(vector, bits)
+
+    @overload_on_cpu(total)
+    def _total_compiled(vector):
+        return lambda vector: _total(vector)
+
+
+def _calling(operation):
+    """An overload that calls an intrinsic of two vectors."""
+
+    def overload(left, right):
+        return lambda left, right: operation(left, right)
+
+    return overload
+
+
 def overload_vectors(item, write, wrapping_add, lesser, any_less):
     """Give the operations of :mod:`~edgewise.primitives.vectors` to the CPU compiler."""
 

@@ -110,7 +110,7 @@ def problems():
         for method, made in cycles.METHODS.items():
             if "cpu" in made.devices:
                 yield "cycle_counts", f"{method}, {length}", cycles_by(method, length)
-    for name in ("distance_measures", "core_numbers", "clustering", "degree_distribution"):
+    for name in ("distance_measures", "betweenness", "core_numbers", "clustering", "degree_distribution"):
         if hasattr(ew, name):
             yield name, "auto", getattr(ew, name)
     yield "partition", "auto", lambda graph: ew.partition(graph.without_weights(), 2, seed=1)

@@ -6,7 +6,7 @@ import pytest
 
 from edgewise.device import launch
 
-peel, rows = (import_module(f"edgewise.cores.{name}") for name in ("peel", "simple_rows"))
+peel, rows = import_module("edgewise.cores.peel"), import_module("edgewise.primitives.rows")
 pytestmark = pytest.mark.ptx
 
 

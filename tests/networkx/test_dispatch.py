@@ -134,6 +134,7 @@ def test_reasons_are_words():
         ("shortest_path", (0, 1)),
         ("single_source_shortest_path", (0, 2)),
         ("bfs_tree", (0, False, 2)),
+        ("closeness_centrality", (0,)),
     ]
     reason = "to convert the graph takes longer than the call"
     for name, arguments in early:

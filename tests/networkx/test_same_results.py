@@ -19,6 +19,7 @@ if INTERPRETED:  # which takes longer, and the names of nodes make no difference
     KINDS = {"mixed": KINDS["mixed"]}
 SIZES = {"empty": (0, 0), "one": (1, 0), "loop": (2, 3), "sparse": (20, 15), "dense": (24, 70)}
 MISSING = "no such node"
+CENTRALITIES = ("closeness_centrality", "harmonic_centrality")
 EDGEWISE, NETWORKX = {"backend": "edgewise"}, {"backend": "networkx"}
 
 
@@ -129,6 +130,10 @@ def of_all_nodes():
         yield name, {"usebounds": True}
         yield name, {"weight": "weight"}
         yield name, {"weight": "length"}
+    for weight in (None, "weight", "length", "no such attribute"):
+        yield "closeness_centrality", {"distance": weight}
+        yield "closeness_centrality", {"distance": weight, "wf_improved": False}
+        yield "harmonic_centrality", {"distance": weight}
 
 
 def of_some_nodes(nodes):
@@ -136,6 +141,12 @@ def of_some_nodes(nodes):
         yield from ((name, some) for some in (nodes[:3], [], set(nodes[3:5]), [MISSING]))
     yield "bfs_layers", nodes[:3]
     yield "eccentricity", nodes[:3]
+    for weight in (None, "weight", "length"):
+        yield from (("closeness_centrality", node, weight) for node in (*nodes[:2], MISSING))
+        yield from (("harmonic_centrality", some, weight) for some in (nodes[:3], nodes[:15], [MISSING], []))
+        yield "harmonic_centrality", nodes[:5], weight, nodes[3:9]
+        yield "harmonic_centrality", nodes[:9], weight, nodes[3:5]
+        yield "harmonic_centrality", None, weight, nodes[:2]
 
 
 def of_undirected_graphs(nodes):
@@ -209,6 +220,60 @@ def test_counts_that_networkx_returns_in_other_types(size, kind):
         assert found == expected and list(found) == list(expected)
     trees = nx.maximum_spanning_tree(graph, "length", backend="edgewise")
     assert nx.utils.graphs_equal(trees, nx.maximum_spanning_tree(graph, "length", backend="networkx"))
+
+
+def no_zeros(graph):
+    """The graph with weights larger than zero, as betweenness needs them."""
+    for _, _, data in graph.edges(data=True):
+        data["length"] = data["length"] or 0.5
+    return graph
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_betweenness_is_networkx_s(kind, size, directed):
+    graph = no_zeros(graph_of(kind, size, directed))
+    n = len(graph)
+    for name in ("betweenness_centrality", "edge_betweenness_centrality"):
+        for k in {None, min(n, 1), n // 2 or None, n}:
+            for weight in (None, "weight", "length", "no such attribute"):
+                options = {"k": k, "weight": weight, "normalized": weight != "weight", "seed": n}
+                if name == "betweenness_centrality":
+                    options["endpoints"] = weight is None
+                found, expected = (getattr(nx, name)(graph, **options, **one) for one in (EDGEWISE, NETWORKX))
+                assert list(found) == list(expected) and found == pytest.approx(expected, nan_ok=True)
+        for bad in (n + 1, -1):
+            calls = (outcome(name, graph, one, (), {"k": bad}) for one in ("edgewise", "networkx"))
+            assert len(set(calls)) == 1
+
+
+@pytest.mark.parametrize("make", [nx.Graph, nx.DiGraph])
+def test_centralities_of_graphs_that_are_not_small(make, monkeypatch):
+    """All sources at a time; the nodes are in the order in which NetworkX adds up."""
+    monkeypatch.setattr("edgewise.networkx.small.MAX_ENTRIES", 0)
+    draw = random.Random(2)
+    for n, m in ((1, 0), (30, 40), (30, 90), (30, 200)):  # the last one is strongly connected
+        graph = make()
+        graph.add_nodes_from(range(n))
+        for _ in range(m):
+            graph.add_edge(draw.randrange(n), draw.randrange(n), weight=draw.randint(0, 5), length=0.5)
+        assert m < 200 or not graph.is_directed() or nx.is_strongly_connected(graph)
+        calls = [(name, {"distance": one}) for name in CENTRALITIES for one in (None, "weight", "length")]
+        check(graph, [*calls, ("closeness_centrality", {"wf_improved": False})])
+
+
+@pytest.mark.parametrize("make", [nx.MultiGraph, nx.MultiDiGraph])
+def test_betweenness_of_multigraphs(make):
+    draw = random.Random(3)
+    graph = make([(draw.randrange(9), draw.randrange(9), {"weight": draw.randint(1, 3)}) for _ in range(30)])
+    for weight in (None, "weight"):
+        found, expected = (
+            nx.betweenness_centrality(graph, weight=weight, **one) for one in (EDGEWISE, NETWORKX)
+        )
+        assert found == pytest.approx(expected)
+    with pytest.raises(NotImplementedError):
+        nx.edge_betweenness_centrality(graph, **EDGEWISE)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -309,6 +374,14 @@ ROUNDED.add_edge("n0", "n3", weight=0.5)
         ("eccentricity", odd_graph(2**53 + 1, kind=nx.Graph), {"weight": "weight"}),
         ("average_shortest_path_length", odd_graph(2**53 + 1, kind=nx.Graph), {"weight": "weight"}),
         ("bellman_ford_predecessor_and_distance", ROUNDED, {"source": "n0"}),
+        ("betweenness_centrality", odd_graph(1, 0), {"weight": "weight"}),
+        ("betweenness_centrality", odd_graph(1, -1), {"weight": "weight"}),
+        ("betweenness_centrality", odd_graph(1.0, math.inf), {"weight": "weight"}),
+        ("betweenness_centrality", odd_graph(1e20, 1.0), {"weight": "weight"}),
+        ("betweenness_centrality", odd_graph(1), {"weight": lambda u, v, data: 1}),
+        ("closeness_centrality", odd_graph(1), {"u": []}),
+        ("closeness_centrality", odd_graph(1), {"distance": lambda u, v, data: 1}),
+        ("harmonic_centrality", odd_graph(1), {"distance": lambda u, v, data: 1}),
     ],
 )
 def test_calls_that_are_left_to_networkx(name, graph, options):

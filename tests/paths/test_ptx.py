@@ -11,6 +11,7 @@ pytestmark = pytest.mark.ptx
 near_far = import_module("edgewise.paths.sssp.near_far")
 hierarchies = import_module("edgewise.paths.sssp.contraction_hierarchy")
 cooperative = import_module("edgewise.paths.bfs.cooperative")
+warps = import_module("edgewise.paths.betweenness.warps")
 
 
 def near_far_kinds(weight, index):
@@ -63,6 +64,19 @@ def test_contraction_hierarchy(weight, index, capability):
 @pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
 def test_cooperative(index, capability):
     check(cooperative.run, cooperative_kinds(index), capability)
+
+
+def warps_kinds(index):
+    ids, words, longs, floats = f"{index}[]", "uint32[]", "int64[]", "float64[]"
+    rows = warps.Rows, (longs, ids, longs, longs, "int64", "int64")
+    search = warps.BatchSearch, (rows, rows, longs, floats, "int64", "int64", "int64")
+    state = floats, words, words, words, ids, words, longs, longs, longs, floats, floats, floats
+    return "int32[]", search, (warps.Scratch, state)
+
+
+@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
+def test_betweenness(index, capability):
+    check(warps.search_batches, warps_kinds(index), capability)
 
 
 def check(region, kinds, capability):
