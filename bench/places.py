@@ -18,13 +18,13 @@ import time
 from functools import cache, partial
 
 import numpy as np
-from harness import compared, in_turn, main, ms_of, part
+from harness import compared, in_turn, main, ms_of, part, timed
 
 import edgewise as ew
 from edgewise.device import threads
 
 #: Sources that a program without limit gets, and that SciPy gets at a time.
-FEW = 4
+FEW = 2
 
 
 def streets(side):
@@ -141,7 +141,7 @@ def within_by_edgewise(forms, sources, far):
 WITHIN = {
     "edgewise": (within_by_edgewise, None),
     "pandana": (within_by_pandana, None),
-    "scipy": (within_by_scipy, 25 * FEW),
+    "scipy": (within_by_scipy, 10 * FEW),
     "igraph": (within_by_igraph, FEW),
     "networkit": (within_by_networkit, FEW),
 }
@@ -154,14 +154,15 @@ def isochrones(given):
     given.facts |= {"threads": threads.count(), "vertices": n, "edges": forms.graph.n_edges}
     for far in given.far:
         every = np.random.default_rng(3).choice(n, given.sources, replace=False)
-        times, rights = {}, []
+        rights, slow = [], []
         programs = [name for name in WITHIN if name == "edgewise" or has(name, given)]
         ways, few = {}, {name: every[: WITHIN[name][1]] for name in programs}
         for name in programs:
             ways[name] = partial(WITHIN[name][0], forms, few[name], far), None
-            ours, theirs = WITHIN["edgewise"][0](forms, few[name], far), ways[name][0]()
+            ours, (theirs, spent) = WITHIN["edgewise"][0](forms, few[name], far), timed(ways[name][0])
             rights.append(bool(np.allclose(ours, theirs, rtol=1e-6)))
-        spent = in_turn(ways, given.rounds, long=given.longest)
+            slow += [name] * (spent > given.longest)
+        spent = in_turn(ways, given.rounds, once=slow)
         times = {name: ms_of([one / len(few[name]) for one in found]) for name, found in spent.items()}
         size = within_by_edgewise(forms, every, far)[0] / len(every)
         yield {
