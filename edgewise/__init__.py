@@ -25,9 +25,11 @@ _HOMES = {
     "connected_components": ("edgewise.components", "connected_components"),
     "core_numbers": ("edgewise.cores", "core_numbers"),
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
+    "diameter": ("edgewise.paths.measures.diameter", "diameter"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "distance_table": ("edgewise.paths.tables", "distance_table"),
     "errors": ("edgewise.errors", ""),
+    "estimate_closeness": ("edgewise.paths.measures.estimate", "estimate_closeness"),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
@@ -69,9 +71,11 @@ __all__ = [
     "connected_components",
     "core_numbers",
     "cycle_counts",
+    "diameter",
     "distance_measures",
     "distance_table",
     "errors",
+    "estimate_closeness",
     "estimate_cycles",
     "evaluate_partition",
     "generate",
@@ -127,6 +131,8 @@ if TYPE_CHECKING:
     from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.hierarchy.routes import routes as routes
     from edgewise.paths.measures import distance_measures as distance_measures
+    from edgewise.paths.measures.diameter import diameter as diameter
+    from edgewise.paths.measures.estimate import estimate_closeness as estimate_closeness
     from edgewise.paths.places.isochrones import isochrones as isochrones
     from edgewise.paths.places.nearest import nearest as nearest
     from edgewise.paths.sssp import shortest_paths as shortest_paths

@@ -13,6 +13,7 @@ from edgewise.files.streams import reading
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp.output import FORMATS as MATRICES
 from edgewise.paths.bfs import METHODS as OF_EDGES
+from edgewise.paths.measures import METHODS as OF_MEASURES
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
 
 Kind = options.names_of("Kind", ("source", "all-pairs", "measures", "table", "isochrones", "nearest"))
@@ -38,7 +39,7 @@ WHERE_FROM = {
     ISOCHRONES: "isochrones of what? give --source ID or --sources FILE",
 }
 HELP = "How to compute; each search has its own methods"
-Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
+Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_MEASURES)
 Direction = options.names_of("Direction", ("from", "to"))
 
 
@@ -150,7 +151,7 @@ class Wanted(NamedTuple):
             raise OptionError("--prepare means nothing with --bfs and --source; leave it out")
         if kind is ONE and self.bfs and self.dtype:
             raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
-        methods: Any = OF_ALL_PAIRS
+        methods: Any = OF_MEASURES if kind is MEASURES else OF_ALL_PAIRS
         if kind in (ISOCHRONES, NEAREST):
             methods = ()
         elif kind is ONE:

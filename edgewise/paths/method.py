@@ -78,3 +78,10 @@ def check_cutoff(cutoff, whole):
         kind = "whole number of edges" if whole else "number"
         raise OptionError(f"{argument('cutoff', cutoff)} must be a {kind}, 0 or more")
     return cutoff
+
+
+def check_hops(graph, name):
+    """Refuse weights, which would not count."""
+    if graph.csr_weights is not None:
+        instead = argument("weight", False)
+        raise OptionError(f"{name} counts every edge as one, but the graph has weights; use {instead}")
