@@ -34,8 +34,10 @@ _HOMES = {
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
     "has_path": ("edgewise.paths.bfs", "has_path"),
+    "isochrones": ("edgewise.paths.places.isochrones", "isochrones"),
     "largest_component": ("edgewise.strong.largest", "largest_component"),
     "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
+    "nearest": ("edgewise.paths.places.nearest", "nearest"),
     "part_graph": ("edgewise.partitions.compatible", "part_graph"),
     "part_mesh": ("edgewise.partitions.mesh", "part_mesh"),
     "partition": ("edgewise.partitions", "partition"),
@@ -78,8 +80,10 @@ __all__ = [
     "evaluate_partition",
     "generate",
     "has_path",
+    "isochrones",
     "largest_component",
     "minimum_spanning_forest",
+    "nearest",
     "part_graph",
     "part_mesh",
     "partition",
@@ -129,6 +133,8 @@ if TYPE_CHECKING:
     from edgewise.paths.measures import distance_measures as distance_measures
     from edgewise.paths.measures.diameter import diameter as diameter
     from edgewise.paths.measures.estimate import estimate_closeness as estimate_closeness
+    from edgewise.paths.places.isochrones import isochrones as isochrones
+    from edgewise.paths.places.nearest import nearest as nearest
     from edgewise.paths.sssp import shortest_paths as shortest_paths
     from edgewise.paths.tables import distance_table as distance_table
     from edgewise.streams import stream_components as stream_components

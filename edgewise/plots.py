@@ -193,6 +193,46 @@ def coloured_points(points: Any, edges: Any, classes: Any, path: str | Path, tit
     _save(figure, path)
 
 
+class Map(NamedTuple):
+    """Where things are: ``points`` (n, 2), ``edges`` (m, 2) vertices, ``marks`` (k, 2), as dots."""
+
+    points: Any
+    edges: Any
+    marks: Any
+
+
+def bands(drawn: Map, classes: Any, names: list[str], path: str | Path, title: str) -> None:
+    """Draw the edges of a map, coloured by the higher class of their ends: the first one is the darkest.
+
+    ``classes`` (n,) are positions in ``names``; vertices of no class have a higher number, and edges to them
+    are light.  Errors are those of :func:`spans`.
+    """
+    check(path)
+    from matplotlib import colormaps
+    from matplotlib.collections import LineCollection
+
+    figure = _figure()
+    figure.set_size_inches(7, 6)
+    axes = figure.add_subplot()
+    points, edges, marks = drawn
+    of_edges = np.asarray(classes)[edges].max(axis=1, initial=0)
+    colours = colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
+    outside = LineCollection(points[edges[of_edges >= len(names)]], colors=_GRID, linewidths=0.5)
+    axes.add_collection(outside)
+    for number, (name, colour) in reversed(list(enumerate(zip(names, colours)))):
+        lines = points[edges[of_edges == number]]
+        axes.add_collection(LineCollection(lines, colors=[colour], linewidths=0.9, label=_text(name)))
+    if len(marks) <= MAX_DOTS:
+        axes.scatter(*marks.T, s=36, color=_INK, edgecolors="white", linewidths=1.2, zorder=3)
+    axes.autoscale()
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    handles, texts = axes.get_legend_handles_labels()
+    figure.legend(handles[::-1], texts[::-1], loc="outside right upper", fontsize=8, frameon=False)
+    axes.set_title(_text(title), loc="left", fontsize=11, color=_INK)
+    _save(figure, path)
+
+
 def experiment(shown: "Figure", path: str | Path) -> None:
     """Draw a figure of :mod:`edgewise.experiments`: curves, or bars where the horizontal axis has names.
 

@@ -85,8 +85,8 @@ def arguments_named(text, folder):
     """What the names in a call stand for, and for the classes the names of graphs and results."""
     edges, weights = ([0, 1, 2, 0, 3, 4, 2], [1, 2, 0, 3, 4, 0, 3]), [1, 2, 3, 4, 5, 6, 7]
     g = ew.Graph.from_edges(*edges, weights=weights, directed="strongly" in text)
-    ends = {"s": 0, "u": 0, "i": 0, "start": 0, "source": 0, "t": 3, "v": 3, "k": 2, "x": 4.5}
-    several = {key: [0, 2] for key in ("several", "nodes", "ids")}
+    ends = {"s": 0, "u": 0, "i": 0, "start": 0, "source": 0, "t": 3, "v": 3, "k": 2, "x": 4.5, "n": 0, "r": 4}
+    several = {key: [0, 2] for key in ("several", "nodes", "ids", "centers")}
     names = {"ew": ew, "g": g, **ends, **several}
     columns = {"a": g.sources, "b": g.targets}
     names |= {"edges": np.stack([g.sources, g.targets], 1), "sources": g.sources, "targets": g.targets}
@@ -108,6 +108,7 @@ def arguments_named(text, folder):
         names["forest"] = ew.minimum_spanning_forest(g)
     names |= {"A": g.to_scipy(), "matrix": g.to_scipy()}
     names |= {"Distances": "ew.shortest_paths(g, 0)", "AllPairs": "ew.all_pairs_shortest_paths(g)"}
+    names |= {"Isochrones": "ew.isochrones(g, 0, 4)"}
     names |= {"CoreNumbers": "ew.core_numbers(g)", "Components": "ew.connected_components(g)"}
     return names | {"ew.Graph": "g"}
 

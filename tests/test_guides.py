@@ -72,6 +72,8 @@ def test_splink(folder):
         ("datatrove", ["datatrove.pipeline.dedup.minhash"]),
         ("spark", ["pyspark"]),
         ("dbt", ["duckdb"]),
+        ("osmnx", ["osmnx"]),
+        ("pandana", ["pandana"]),
     ],
 )
 def test_pages_of_other_tools(page, libraries, folder):

@@ -133,7 +133,18 @@ def test_tables_are_the_code_s(mark):
 #: Guides whose examples other tests run.
 RUN_ELSEWHERE = {
     *("clusters", "coming-from", "cycles", "dask", "datatrove", "dbt", "duckdb", "files", "forest"),
-    *("partitions", "polars", "results", "spark", "splink", "thresholds", "transactions", *HOW_TOS),
+    *(
+        "osmnx",
+        "pandana",
+        "partitions",
+        "polars",
+        "results",
+        "spark",
+        "splink",
+        "thresholds",
+        "transactions",
+        *HOW_TOS,
+    ),
 }
 EXAMPLES = [path.stem for path in PAGES_OF_TEXT[1:] if "\n>>> " in path.read_text()]
 

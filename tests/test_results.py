@@ -51,6 +51,8 @@ def calls(graph):
         "all pairs": ew.all_pairs_shortest_paths(graph),
         "table": ew.distance_table(graph, ["a", "d"], ["b", "c", "e"]),
         "measures": ew.distance_measures(graph),
+        "isochrones": ew.isochrones(graph, ["b", "a"], [2, 5]),
+        "nearest": ew.nearest(graph, ["a", "c"], 2),
         "closeness": ew.estimate_closeness(graph, weight=False),
         "cycles": ew.cycle_counts(graph, 3),
         "estimate": ew.estimate_cycles(graph, 3, samples=50),
@@ -76,6 +78,8 @@ ANSWERS = {
     "all pairs": "distances from 6 sources to 6 vertices, along 'km'; ",
     "table": "distances from 2 sources to 3 targets, along 'km'; ",
     "measures": "diameter inf, radius inf of 6 vertices, along 'km'; ",
+    "isochrones": "3 of 6 vertices at most 5 from 2 sources, along 'km'; bounded-search",
+    "nearest": "the nearest 2 of 2 places for 3 of 6 vertices, along 'km'; nearest-labels",
     "closeness": "closeness estimated from 6 vertices of 6; mean distances within 0 of the diameter ",
     "cycles": "1 cycle of length 3, at most 1 through a vertex; ",
     "estimate": "about ",
@@ -190,6 +194,8 @@ def test_dicts(found):
     assert found["bfs"].to_dict() == {"a": 0, "b": 1, "c": 1}
     assert found["forest"].to_dict() == {("a", "b"): 2, ("b", "c"): 3, ("d", "e"): 1}
     assert found["all pairs"].to_dict()["a"] == {"a": 0, "b": 2, "c": 5}
+    assert found["isochrones"].to_dict()["b"] == {"a": 2, "b": 0, "c": 3}
+    assert found["nearest"].to_dict()["b"] == {"a": 2, "c": 3}
     assert found["cycles"].to_dict()["a"] == 1
     assert found["clustering"].to_dict()["a"] == 1.0
     assert found["clustering"].to_dict("triangles")["a"] == 1

@@ -81,6 +81,7 @@ SPELLINGS = {
     ("components", "vertex_id"): "id",
     ("clusters", "vertex_id"): "id",
     ("paths", "source"): "source-column",
+    ("paths", "vertex_id"): "id-column",
     ("paths", "target"): "target-column",
 }
 #: Switches that are called differently when they are off.

@@ -22,6 +22,7 @@ PAST = {
     "apply": "applied",
     "stream": "streamed",
     "make": "made",
+    "prepare": "prepared",
     "compute": "computed",
     "measure": "measured",
     "verify": "verified",

@@ -33,6 +33,8 @@ def small_graphs():
 
 
 SMALL = list(small_graphs())
+#: Calls that begin at a vertex.
+NEED_VERTICES = ("bfs", "shortest_paths", "has_path", "isochrones", "nearest")
 
 
 def graph_of(draw, number):
@@ -112,6 +114,8 @@ def problems():
         if hasattr(ew, name):
             yield name, "auto", getattr(ew, name)
     yield "partition", "auto", lambda graph: ew.partition(graph.without_weights(), 2, seed=1)
+    yield "isochrones", "auto", lambda graph: ew.isochrones(graph, two_of(graph), [1, 3])
+    yield "nearest", "auto", lambda graph: ew.nearest(graph, two_of(graph), 2)
     yield "distance_table", "auto", lambda graph: ew.distance_table(graph, list(graph), list(graph)[::2])
     yield "has_path", "auto", lambda graph: ew.has_path(graph, *two_of(graph))
     yield "largest_component", "auto", ew.largest_component
@@ -135,7 +139,7 @@ def outcomes_of(graph):
     from edgewise.errors import EdgewiseError, VerificationError
 
     for name, method, call in problems():
-        if not graph.n_vertices and name in ("bfs", "shortest_paths", "has_path"):
+        if not graph.n_vertices and name in NEED_VERTICES:
             continue
         try:
             result = call(graph)

@@ -91,6 +91,7 @@ def folder_of_examples(tmp_path, monkeypatch):
     Path("links.csv").write_text("left_id,right_id,score\na1,b1,0.97\na1,b2,0.91\na2,b2,0.93\n")
     Path("friends.csv").write_text("a,b\nann,anne\nanne,anna\nanna,ann\n")
     Path("edges.txt").write_text("1 2\n2 3\n")
+    Path("pharmacies.csv").write_text("id,name\n7,north\n30,south\n")
     Path("roads.csv").write_text("from,to,km\n1,2,5.5\n2,3,2.5\n1,3,9\n")
     Path("shards").mkdir()
     ew.write(ew.generate.pairs(50), "pairs.parquet")

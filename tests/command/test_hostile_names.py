@@ -39,6 +39,7 @@ def evil(tmp_path, monkeypatch):
     pq.write_table(table, f"pairs{NAME}.parquet")
     (tmp_path / TEXT).write_text(f"{LEFT},{RIGHT}\n{ONE},{TWO}\n".replace("|", "+"))
     pq.write_table(pa.table({"id": [THREE, TWO, ONE, "d"], f"x{EVIL}": [1, 2, 3, 4]}), "people.parquet")
+    pq.write_table(pa.table({"id": [THREE, TWO]}), "places.parquet")
     (tmp_path / f"mesh{NAME}.graph").write_text("3 2\n2\n1 3\n2\n")
     (tmp_path / f"parts{NAME}").write_text("0\n0\n1\n")
     return tmp_path
@@ -79,6 +80,8 @@ GOOD = {
     "paths": ("paths", PAIRS, "--bfs", "--source", ONE),
     "a path": ("paths", PAIRS, "--source", ONE, "--to", THREE),
     "all paths": ("paths", PAIRS, "--all-pairs"),
+    "isochrones": ("paths", PAIRS, "--bfs", "--isochrones", "1", "--source", ONE),
+    "nearest": ("paths", PAIRS, "--bfs", "--nearest", "places.parquet", "--source", ONE),
     "cycles": ("cycles", PAIRS, "--length", "3"),
     "clustering": ("cycles", PAIRS, "--clustering"),
     "forest": ("forest", PAIRS, "--weight", SCORE),
@@ -114,6 +117,9 @@ BAD = {
     "an option": ("components", PAIRS, f"--{NAME}"),
     "why": ("why", PAIRS, ONE, EVIL),
     "a source": ("paths", PAIRS, "--source", EVIL),
+    "isochrones": ("paths", PAIRS, "--isochrones", EVIL, "--source", ONE),
+    "a file of ids": ("paths", PAIRS, "--bfs", "--nearest", f"absent{NAME}.csv"),
+    "a column of ids": ("paths", PAIRS, "--bfs", "--nearest", "people.parquet", "--id-column", EVIL),
     "parts": ("partition-eval", f"mesh{NAME}.graph", PAIRS),
     "weights": ("forest", PAIRS, "--weight", LEFT),
     "a span": ("generate", "grid", "3", "--weights", EVIL, "-o", "g.gr"),

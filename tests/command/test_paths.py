@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from edgewise.command import run
-from edgewise.command.paths import Method
+from edgewise.command.path_jobs import Method
 from edgewise.paths.apsp import output, search
 from edgewise.paths.bfs import METHODS as OF_EDGES
 from edgewise.paths.measures import METHODS as OF_MEASURES

@@ -50,7 +50,7 @@ PYTHON_ONLY = {
         "protocol",
         "purpose",
     ),
-    *("seeds", "similarity_threshold", "sources", "targets", "ubvec", "vertex_weights", "workload"),
+    *("seeds", "similarity_threshold", "sources", "targets", "ubvec", "values", "vertex_weights", "workload"),
 }
 #: Pages with variables of style sheets.
 STYLES = ("web_page.py",)
