@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import prod
 from typing import NamedTuple
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import typer
 
 from edgewise import memory
 from edgewise.command import report
-from edgewise.errors import EdgewiseError, FileError, OutOfMemoryError
+from edgewise.errors import EdgewiseError, FileError, OutOfMemoryError, warn
 from edgewise.files import dimacs, gap, matrixmarket, metis
 from edgewise.files.formats import FORMATS, options_of
 from edgewise.files.inputs import is_local, name_of
@@ -26,6 +27,7 @@ from edgewise.files.layout import are_integers, look
 from edgewise.files.npz import FORMS
 from edgewise.files.sniffing import format_of
 from edgewise.files.streams import Source, read_fully, styled
+from edgewise.files.streams import reading as file_errors
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.needs import estimate
@@ -119,6 +121,7 @@ def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirect
     size = sum(map(os.path.getsize, filter(os.path.isfile, files)))
     if not is_asked(size):
         return
+    check_addresses()
     known = expected(files, reading, undirected=undirected)
     if known is None:
         if _planning:
@@ -132,6 +135,18 @@ def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirect
         about = "" if known.exact else "about "
         what = f"the job on {about}{known.graph.n_vertices:,} vertices and {known.edges:,} edges"
         raise OutOfMemoryError(memory.refusal(need.bytes - memory.held(), most, what, ""))
+
+
+def check_addresses():
+    """Raise OutOfMemoryError if ``ulimit -v`` leaves less than it takes to look at a file.
+
+    The libraries for tables end the process where they find no room.
+    """
+    from edgewise.streams import ways
+
+    most, held = memory.limit(), memory.held()
+    if most.source == memory.OF_ADDRESSES and most.bytes - most.held + held < ways.WITHOUT_KERNELS:
+        raise OutOfMemoryError(memory.refusal(ways.WITHOUT_KERNELS - held, most, "the program", ""))
 
 
 def need_of(known: Expected, call: tuple[str, dict] | None) -> Need:
@@ -156,18 +171,22 @@ def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None
     A matrix without directions has each edge twice, which its header does not say; ``undirected`` decides.
     """
     try:
-        options = options_of(reading)
-        if len(files) == 1 and os.path.isfile(files[0]):
-            source = Source(styled(files[0], options.style))
-            name = format_of(source, options)
-            if not FORMATS[name].is_table:
-                return HEADERS[name](source, options, undirected) if name in HEADERS else None
-        return _of_tables(files, reading, options)
-    except Exception as error:
+        with file_errors(files[0]):
+            options = options_of(reading)
+            if len(files) == 1 and os.path.isfile(files[0]):
+                source = Source(styled(files[0], options.style))
+                name = format_of(source, options)
+                if not FORMATS[name].is_table:
+                    return HEADERS[name](source, options, undirected) if name in HEADERS else None
+            return _of_tables(files, reading, options)
+    except EdgewiseError as error:
         if UNLOADED in str(error):
             problem = "the program needs more addresses than the limit of ulimit -v leaves"
             raise OutOfMemoryError(f"{problem}; raise it by {memory.in_words(FEW)}") from error
         return None  # of a damaged file, of which reading says what is wrong
+    except Exception as fault:  # of the estimate, which stops no job
+        warn(f"what the job needs in memory could not be estimated ({fault!r}); please report it")
+        return None
 
 
 def pairs_in(inputs, reading, vertices):
@@ -247,17 +266,21 @@ def _of_gap(source, options, undirected):
 
 
 def _of_npz(source, options, undirected):
-    with ZipFile(source.path) as archive:
-        stored = sum(member.file_size for member in archive.infolist())
-        kinds = {name.removesuffix(".npy"): _array_header(archive, name) for name in archive.namelist()}
-        with archive.open("shape.npy") as file:
-            shape = np.load(file)
-    vertices = int(shape[0])
+    try:
+        with ZipFile(source.path) as archive:
+            stored = sum(member.file_size for member in archive.infolist())
+            kinds = {name.removesuffix(".npy"): _array_header(archive, name) for name in archive.namelist()}
+            with archive.open("shape.npy") as file:
+                vertices, second = map(int, np.load(file))
+    except (BadZipFile, KeyError, RuntimeError):  # damaged, no graph, or encrypted
+        return None
     if "data" in kinds:
-        entries = kinds["data"][0][0]
-        return _matrix(vertices, entries, kinds["data"][1], READ["scipy"], (options, undirected, False))
-    form = next(form for form in FORMS if {*form} <= {*kinds})
-    count, directed = kinds[form[1]][0][0], bool(shape[1]) or bool(options.directed)
+        entries, kind = kinds["data"]
+        return _matrix(vertices, entries, kind, READ["scipy"], (options, undirected, False))
+    form = next((form for form in FORMS if {*form} <= {*kinds}), None)
+    if form is None:
+        return None
+    count, directed = kinds[form[1]][0], bool(second) or bool(options.directed)
     weight = kinds["weights"][1] if "weights" in kinds and options.weight is not False else None
     rows = form[0] == "offsets"
     graph = _outline(vertices, count, weight, rows=rows, directed=directed)
@@ -266,14 +289,14 @@ def _of_npz(source, options, undirected):
 
 
 def _array_header(archive, name):
-    """Shape and type of an array of an archive."""
+    """Elements of an array of an archive, and their type."""
     with archive.open(name) as file:
         version = np.lib.format.read_magic(file)
         read = (
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
         shape, _, kind = read(file)
-    return shape, kind
+    return prod(shape), kind
 
 
 def _of_rows(source, options, undirected):
@@ -282,16 +305,16 @@ def _of_rows(source, options, undirected):
 
     sample = look(source)
     fields = sample.rows[1:] or sample.rows
-    ends = [field for row in fields for field in row[:2]]
-    if options.source is not None:
-        ends = [row[int(position)] for row in fields for position in (options.source, options.target)]
+    columns = (0, 1) if options.source is None else (int(options.source), int(options.target))
+    ends = [row[column] for row in fields for column in columns if column < len(row)]
+    if not ends:  # no edges, or no such columns
+        return None
     rows = source.number_of_lines()
     distinct = distinct_among(len({*ends}), len(ends), 2 * rows)
     strings = options.ids == "string" or not are_integers(ends[:2])
     length = sum(map(len, ends)) / len(ends)
     pairs = Pairs(rows, "strings" if strings else "sparse", distinct, 0, length, False)
-    columns = len(fields[0])
-    weighted = options.weight is not False and (options.weight is not None or columns == 3)
+    weighted = options.weight is not False and (options.weight is not None or len(fields[0]) == 3)
     return _of_pairs(pairs, weighted, bool(options.directed))
 
 

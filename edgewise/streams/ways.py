@@ -9,6 +9,8 @@ measured (``bench/memory.py jobs``).
 from __future__ import annotations
 
 import sys
+from contextlib import closing
+from functools import partial
 from math import exp, expm1
 from typing import Any, NamedTuple
 
@@ -16,7 +18,7 @@ from edgewise import memory
 from edgewise.device import threads
 from edgewise.errors import OutOfMemoryError
 from edgewise.files.formats import magic
-from edgewise.files.text_table import AS_INFERRED
+from edgewise.files.text_table import by_attempts
 from edgewise.ingest.pair_columns import PairBatches, PairColumns
 from edgewise.streams.file_stream import FileStream, StreamedPairs
 from edgewise.streams.partitioned_strings import MARKS_OF_ROW
@@ -101,8 +103,7 @@ def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     import pyarrow as pa
 
     stream = Survey(path, columns, Union(), n_vertices, device_team("cpu"))
-    plan = stream.plan_for(StreamedPairs(stream.shards.schema(AS_INFERRED), stream))
-    sampled, kept, ids = _sample(stream)
+    plan, sampled, kept, ids = by_attempts(partial(_sample, stream))
     pa.default_memory_pool().release_unused()  # what the sample has left
     size = sum(size for _, size, _ in stream.shards.stamps)
     rows = plan.rows
@@ -126,21 +127,23 @@ class Columns(NamedTuple):
     length: float
 
 
-def _sample(stream):
-    """Rows that were looked at, those of them that are kept, and the facts of the ids."""
+def _sample(stream, attempt):
+    """The plan for the ids, rows that were looked at, those of them that are kept, and the facts of the ids.
+
+    ``attempt`` is one of those to read text (:func:`~edgewise.files.text_table.by_attempts`).
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    source, target = stream.shards.id_columns
+    (source, target), schema = stream.shards.id_columns, stream.shards.schema(attempt)
+    plan = stream.plan_for(StreamedPairs(schema, stream))
     wanted = PairColumns(source, target, None, stream.columns["where"], stream.columns["null"])
-    pairs = PairBatches(stream.shards.schema(AS_INFERRED), wanted)
-    found = stream.shards.chosen(pairs, 1)
-    try:
+    # the caller reads, and nothing ahead of need
+    reading = stream.shards.chosen(PairBatches(schema, wanted), 0, attempt=attempt)
+    with threads.limited(1), closing(reading) as found:
         _, _, chosen = next(found, (0, 0, None))
-    finally:
-        found.close()
     if chosen is None:
-        return 0, 0, Columns(0, 0, -1, 0.0)
+        return plan, 0, 0, Columns(0, 0, -1, 0.0)
     kept = chosen.batch.num_rows
     columns = [chosen.batch.column(name).slice(0, SAMPLE) for name in (source, target)]
     drawn = len(columns[0])
@@ -151,7 +154,7 @@ def _sample(stream):
     numbers = pa.types.is_integer(columns[0].type)
     largest = max((pc.max(one).as_py() or 0 for one in columns), default=-1) if numbers and kept else -1
     length = sum(one.nbytes for one in columns) / max(2 * drawn, 1)
-    return chosen.rows, kept, Columns(drawn, distinct, largest, length)
+    return plan, chosen.rows, kept, Columns(drawn, distinct, largest, length)
 
 
 def _rows_of(source, size, length):
