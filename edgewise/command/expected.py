@@ -38,13 +38,11 @@ SUSPECT = 10
 FEW = 300_000_000
 #: Bytes at the peak of reading, for each entry of a file, and for each byte of its weight; measured with
 #: ``bench/memory.py reads``.
-READ = {"mtx": (26, 1.25), "metis": (40, 3.6), "dimacs": (79, 0.0), "scipy": (25, 3.0)}
+READ = {"mtx": (26, 1.25), "metis": (40, 3.6), "dimacs": (84, 0.0), "scipy": (25, 3.0)}
 #: The same of rows whose entries are compared, to see that each edge is there twice.
 COMPARED = 4
-#: Bytes that the kernels for text and tables, and what reading these has left, add to those of a call.
-LEFT = 35_000_000
-#: Bytes of a weight that a text has.
-WEIGHT = 8
+#: Bytes of a weight that a text has; and of a name of a vertex in the result, for each name.
+WEIGHT, OF_NAME = 8, 50
 #: Part of the error of numba where there is no room for the compiler.
 UNLOADED = "libllvmlite"
 #: Whether the job is only described.
@@ -65,14 +63,14 @@ class Expected(NamedTuple):
     exact : bool
         Whether a header says how large the graph is.
     left : int
-        Bytes that reading leaves beside the graph.
+        Bytes of what reading loads and leaves, beside the graph.
     """
 
     graph: Graph
     edges: int
     reading: float
     exact: bool
-    left: int = LEFT
+    left: int
 
 
 class Need(NamedTuple):
@@ -222,7 +220,7 @@ def _ids(count, width):
     return np.broadcast_to(np.zeros((), f"V{max(1, int(width))}"), count)
 
 
-def _matrix(vertices, entries, weight, per, given):
+def _matrix(vertices, entries, weight, text_bytes, per, given):
     """What a header of a matrix, or of arcs, leads to; ``per`` has bytes of reading."""
     options, undirected, symmetric = given
     directed = bool(options.directed) or not (undirected or symmetric)
@@ -230,21 +228,31 @@ def _matrix(vertices, entries, weight, per, given):
     weight = None if options.weight is False else weight
     width = 0 if weight is None else np.dtype(weight).itemsize
     graph = _outline(vertices, edges, weight, directed=directed, ids=_ids(vertices, WEIGHT))
-    return Expected(graph, edges, entries * (per[0] + width * per[1]), True)
+    return _of_text(graph, edges, entries * (per[0] + width * per[1]), text_bytes)
+
+
+def _of_text(graph, edges, reading, text_bytes):
+    """What a header of text leads to."""
+    from edgewise.streams import ways
+
+    left = ways.OF_TABLES + ways.left_of_text(text_bytes)
+    return Expected(graph, edges, ways.OF_TABLES + reading, True, left)
 
 
 def _of_mtx(source, options, undirected):
     header = matrixmarket.header_of(source)
     numbers, kind = matrixmarket.FIELDS[header.field]
     given = options, undirected, header.symmetry != "general"
-    return _matrix(header.n, header.count, kind if numbers else None, READ["mtx"], given)
+    weight = kind if numbers else None
+    return _matrix(header.n, header.count, weight, source.text_bytes(), READ["mtx"], given)
 
 
 def _of_dimacs(source, options, undirected):
     _, kind, vertices, edges = dimacs.problem_of(source)
     letter, columns = dimacs.KINDS[kind]
     weight = np.int64 if columns == 4 else None
-    return _matrix(vertices, edges, weight, READ["dimacs"], (options, undirected, letter == "e"))
+    given = options, undirected, letter == "e"
+    return _matrix(vertices, edges, weight, source.text_bytes(), READ["dimacs"], given)
 
 
 def _of_metis(source, options, undirected):
@@ -252,7 +260,8 @@ def _of_metis(source, options, undirected):
     entries, (per, of_weight) = 2 * header.edges, READ["metis"]
     weight = np.int64 if header.edge_weights else None
     graph = _outline(header.vertices, entries, weight, rows=True, ids=_ids(header.vertices, WEIGHT))
-    return Expected(graph, header.edges, entries * (per + WEIGHT * of_weight * header.edge_weights), True)
+    reading = entries * (per + WEIGHT * of_weight * header.edge_weights)
+    return _of_text(graph, header.edges, reading, source.text_bytes())
 
 
 def _of_gap(source, options, undirected):
@@ -276,7 +285,7 @@ def _of_npz(source, options, undirected):
         return None
     if "data" in kinds:
         entries, kind = kinds["data"]
-        return _matrix(vertices, entries, kind, READ["scipy"], (options, undirected, False))
+        return _matrix(vertices, entries, kind, 0, READ["scipy"], (options, undirected, False))
     form = next((form for form in FORMS if {*form} <= {*kinds}), None)
     if form is None:
         return None
@@ -313,7 +322,8 @@ def _of_rows(source, options, undirected):
     distinct = distinct_among(len({*ends}), len(ends), 2 * rows)
     strings = options.ids == "string" or not are_integers(ends[:2])
     length = sum(map(len, ends)) / len(ends)
-    pairs = Pairs(rows, "strings" if strings else "sparse", distinct, 0, length, False)
+    ids = "strings" if strings else "sparse"
+    pairs = Pairs(rows, ids, distinct, 0, length, False, int(source.text_bytes()))
     weighted = options.weight is not False and (options.weight is not None or len(fields[0]) == 3)
     return _of_pairs(pairs, weighted, bool(options.directed))
 
@@ -327,12 +337,13 @@ def _of_tables(files, reading, options):
 def _of_pairs(pairs, weighted, directed):
     from edgewise.streams import ways
 
-    width = pairs.length + WEIGHT if pairs.ids == "strings" else WEIGHT
+    width = pairs.length + WEIGHT + OF_NAME if pairs.ids == "strings" else WEIGHT
     ids = _ids(pairs.distinct, width)
     graph = _outline(pairs.distinct, pairs.rows, float if weighted else None, directed=directed, ids=ids)
     whole, *_ = ways.ways_of(pairs, weighted)
     base = ways.WITHOUT_KERNELS if pairs.rows < ways.FEW else ways.BASE
-    return Expected(graph, pairs.rows, whole.bytes - base, pairs.exact)
+    left = ways.OF_TABLES + ways.left_of_text(pairs.text_bytes)
+    return Expected(graph, pairs.rows, whole.bytes - base, pairs.exact, left)
 
 
 #: Formats that say how large the graph is, or of which that is estimated here.

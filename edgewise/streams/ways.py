@@ -14,7 +14,7 @@ from functools import partial
 from math import exp, expm1
 from typing import Any, NamedTuple
 
-from edgewise import memory
+from edgewise import memory, tuning
 from edgewise.device import threads
 from edgewise.errors import OutOfMemoryError
 from edgewise.files.formats import magic
@@ -25,8 +25,10 @@ from edgewise.streams.partitioned_strings import MARKS_OF_ROW
 from edgewise.streams.union import Union
 from edgewise.workers import device_team
 
-#: Bytes of Python, the packages and the kernels; and of those for strings.
-BASE, OF_STRINGS = 210_000_000, 30_000_000
+#: Bytes of Python, the packages and the kernels; of the libraries for tables; and of kernels for strings.
+BASE, OF_TABLES, OF_STRINGS = 180_000_000, 15_000_000, 40_000_000
+#: Bytes that are left where text has been parsed, for each byte of it, and at most.
+OF_TEXT, MOST_OF_TEXT = 3, 60_000_000
 #: What a way may need more than is estimated.
 MARGIN = 1.05
 #: The same where few rows are read, for which nothing is compiled or loaded.
@@ -42,8 +44,8 @@ OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 35
 OF_EDGE, OF_STREAMED_TREE = 45, 460
 #: Bytes of a score, which is read and then copied.
 WEIGHT = 8
-#: Bytes of a row group that is decoded, for each of a row.
-DECODED = 24
+#: Bytes of a row group that is decoded, for each row, and for each byte of an id that is a string.
+DECODED, DECODED_TEXT = 24, 2.5
 #: Rows that are decoded at a time, at most, and how many times as many wait to be numbered.
 GROUP, WAITING = 1 << 20, 2
 #: Bytes that a range on disk has at least, and those for each pair and id there.
@@ -73,6 +75,8 @@ class Pairs(NamedTuple):
         Mean bytes of a string.
     exact : bool
         Whether nothing but the number of distinct ids is from a sample.
+    text_bytes : int
+        Those of the files, if these are text.
     """
 
     rows: int
@@ -81,6 +85,18 @@ class Pairs(NamedTuple):
     end: int
     length: float
     exact: bool
+    text_bytes: int = 0
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether there are so many strings that they are numbered by kernels."""
+        return self.ids == "strings" and 2 * self.rows >= tuning.CPU.ingest_strings
+
+    @property
+    def program_bytes(self) -> int:
+        """Bytes of the program while the pairs are read, with what is left of parsing them."""
+        parsed = left_of_text(self.text_bytes) // (1 if self.ids == "strings" else 2)
+        return BASE + OF_TABLES + OF_STRINGS * self.has_kernels + parsed
 
 
 class Way(NamedTuple):
@@ -106,16 +122,21 @@ def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     plan, sampled, kept, ids = by_attempts(partial(_sample, stream))
     pa.default_memory_pool().release_unused()  # what the sample has left
     size = sum(size for _, size, _ in stream.shards.stamps)
-    rows = plan.rows
+    rows, text_bytes = plan.rows, 0
     if rows is None:
-        rows = _rows_of(stream.shards.source_of(0), size, ids.length)
+        rows, text_bytes = _rows_of(stream.shards.source_of(0), size, ids.length)
     rows = max(kept, int(rows * kept / max(sampled, 1)))
     distinct = distinct_among(ids.distinct, 2 * ids.drawn, 2 * rows)
     dense = plan.ids == "dense"
     end = (plan.room or min(plan.limit, max(ids.largest + 1, distinct))) if dense else 0
     distinct = min(distinct, end) if dense else distinct
     exact = plan.rows is not None and kept == sampled
-    return Pairs(rows, plan.ids, distinct, end, ids.length, exact)
+    return Pairs(rows, plan.ids, distinct, end, ids.length, exact, text_bytes)
+
+
+def left_of_text(size: int) -> int:
+    """Bytes that are left where text of so many bytes has been parsed: blocks that allocators keep."""
+    return min(MOST_OF_TEXT, OF_TEXT * size)
 
 
 class Columns(NamedTuple):
@@ -158,10 +179,11 @@ def _sample(stream, attempt):
 
 
 def _rows_of(source, size, length):
-    """About the rows of files of so many bytes, of which ``source`` is the first."""
+    """About the rows of files of so many bytes, of which ``source`` is the first, and the bytes of text."""
     if magic(source):
-        return int(size / max(2 * length, 1))
-    return int(source.number_of_lines() * size / source.size)
+        return int(size / max(2 * length, 1)), 0
+    files = size / source.size
+    return int(source.number_of_lines() * files), int(source.text_bytes() * files)
 
 
 def distinct_among(found: int, drawn: int, total: int) -> int:
@@ -194,7 +216,7 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
         "sparse": OF_INTEGER * pairs.distinct,
         "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
     }
-    base = BASE + OF_STRINGS * strings
+    base = pairs.program_bytes
     least = WITHOUT_KERNELS if pairs.rows < FEW else base
     decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
     ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(base + decoded + kept[pairs.ids]), 0)]
@@ -210,7 +232,7 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
 
 def _decoded(pairs, waiting, text):
     """Bytes of row groups that are decoded, and of those that wait, with so much text for each id."""
-    return min(pairs.rows, (threads.count() + waiting) * GROUP) * (DECODED + 2 * text)
+    return min(pairs.rows, (threads.count() + waiting) * GROUP) * (DECODED + DECODED_TEXT * text)
 
 
 def ways_of_forest(pairs: Pairs) -> list[Way]:
@@ -220,7 +242,8 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
     filtered = threads.count()  # groups of which the edges are copied that may be in the forest
     decoded = _decoded(pairs, WAITING + filtered, text + WEIGHT / 2)
     kept = pairs.distinct * (OF_STREAMED_TREE + text)
-    return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
+    base = pairs.program_bytes
+    return [Way(IN_MEMORY, int(base + whole), 0), Way(STREAMED, int(base + decoded + kept), 0)]
 
 
 def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.MemoryLimit) -> Way:
