@@ -62,15 +62,15 @@ class Expected(NamedTuple):
         Bytes that reading takes at its peak, beside the program.
     exact : bool
         Whether a header says how large the graph is.
-    left : int
-        Bytes of what reading loads and leaves, beside the graph.
+    with_tables : bool
+        Whether the libraries for text and tables are loaded.
     """
 
     graph: Graph
     edges: int
     reading: float
     exact: bool
-    left: int
+    with_tables: bool = True
 
 
 class Need(NamedTuple):
@@ -153,14 +153,14 @@ def need_of(known: Expected, call: tuple[str, dict] | None) -> Need:
 
     graph, method, more = known.graph, None, 0
     is_large = len((graph._edges or graph._rows)[1]) >= ways.FEW
-    base, left = (ways.BASE, known.left) if is_large else (ways.WITHOUT_KERNELS, 0)
+    base = ways.BASE + ways.OF_TABLES * known.with_tables if is_large else ways.WITHOUT_KERNELS
     if call is not None:
         with suppress(EdgewiseError):  # of a method without an estimate, or one that the call refuses
             found = estimate(graph, *call)
             method, more = found.method, found.bytes
     kept = sum(array.nbytes for array in graph._edges or graph._rows if array is not None)
     kept += 0 if graph.ids is None else graph.ids.nbytes
-    return Need(int(base + known.reading), int(base + left + kept + more), method)
+    return Need(int(base + known.reading), int(base + kept + more), method)
 
 
 def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None:
@@ -220,7 +220,7 @@ def _ids(count, width):
     return np.broadcast_to(np.zeros((), f"V{max(1, int(width))}"), count)
 
 
-def _matrix(vertices, entries, weight, text_bytes, per, given):
+def _matrix(vertices, entries, weight, per, given):
     """What a header of a matrix, or of arcs, leads to; ``per`` has bytes of reading."""
     options, undirected, symmetric = given
     directed = bool(options.directed) or not (undirected or symmetric)
@@ -228,31 +228,21 @@ def _matrix(vertices, entries, weight, text_bytes, per, given):
     weight = None if options.weight is False else weight
     width = 0 if weight is None else np.dtype(weight).itemsize
     graph = _outline(vertices, edges, weight, directed=directed, ids=_ids(vertices, WEIGHT))
-    return _of_text(graph, edges, entries * (per[0] + width * per[1]), text_bytes)
-
-
-def _of_text(graph, edges, reading, text_bytes):
-    """What a header of text leads to."""
-    from edgewise.streams import ways
-
-    left = ways.OF_TABLES + ways.left_of_text(text_bytes)
-    return Expected(graph, edges, ways.OF_TABLES + reading, True, left)
+    return Expected(graph, edges, entries * (per[0] + width * per[1]), True)
 
 
 def _of_mtx(source, options, undirected):
     header = matrixmarket.header_of(source)
     numbers, kind = matrixmarket.FIELDS[header.field]
     given = options, undirected, header.symmetry != "general"
-    weight = kind if numbers else None
-    return _matrix(header.n, header.count, weight, source.text_bytes(), READ["mtx"], given)
+    return _matrix(header.n, header.count, kind if numbers else None, READ["mtx"], given)
 
 
 def _of_dimacs(source, options, undirected):
     _, kind, vertices, edges = dimacs.problem_of(source)
     letter, columns = dimacs.KINDS[kind]
     weight = np.int64 if columns == 4 else None
-    given = options, undirected, letter == "e"
-    return _matrix(vertices, edges, weight, source.text_bytes(), READ["dimacs"], given)
+    return _matrix(vertices, edges, weight, READ["dimacs"], (options, undirected, letter == "e"))
 
 
 def _of_metis(source, options, undirected):
@@ -260,8 +250,7 @@ def _of_metis(source, options, undirected):
     entries, (per, of_weight) = 2 * header.edges, READ["metis"]
     weight = np.int64 if header.edge_weights else None
     graph = _outline(header.vertices, entries, weight, rows=True, ids=_ids(header.vertices, WEIGHT))
-    reading = entries * (per + WEIGHT * of_weight * header.edge_weights)
-    return _of_text(graph, header.edges, reading, source.text_bytes())
+    return Expected(graph, header.edges, entries * (per + WEIGHT * of_weight * header.edge_weights), True)
 
 
 def _of_gap(source, options, undirected):
@@ -271,7 +260,7 @@ def _of_gap(source, options, undirected):
     graph = _outline(vertices, entries, np.int32 if weighted else None, rows=True, directed=directed)
     kept = sum(array.nbytes for array in graph._rows if array is not None)
     edges = entries if directed else entries // 2
-    return Expected(graph, edges, kept + COMPARED * entries * (1 + 4 * weighted), True, 0)
+    return Expected(graph, edges, kept + COMPARED * entries * (1 + 4 * weighted), True, False)
 
 
 def _of_npz(source, options, undirected):
@@ -285,7 +274,7 @@ def _of_npz(source, options, undirected):
         return None
     if "data" in kinds:
         entries, kind = kinds["data"]
-        return _matrix(vertices, entries, kind, 0, READ["scipy"], (options, undirected, False))
+        return _matrix(vertices, entries, kind, READ["scipy"], (options, undirected, False))
     form = next((form for form in FORMS if {*form} <= {*kinds}), None)
     if form is None:
         return None
@@ -294,7 +283,7 @@ def _of_npz(source, options, undirected):
     rows = form[0] == "offsets"
     graph = _outline(vertices, count, weight, rows=rows, directed=directed)
     compared = COMPARED * count if rows and not directed else 0
-    return Expected(graph, count if directed or not rows else count // 2, stored + compared, True, 0)
+    return Expected(graph, count if directed or not rows else count // 2, stored + compared, True, False)
 
 
 def _array_header(archive, name):
@@ -341,9 +330,8 @@ def _of_pairs(pairs, weighted, directed):
     ids = _ids(pairs.distinct, width)
     graph = _outline(pairs.distinct, pairs.rows, float if weighted else None, directed=directed, ids=ids)
     whole, *_ = ways.ways_of(pairs, weighted)
-    base = ways.WITHOUT_KERNELS if pairs.rows < ways.FEW else ways.BASE
-    left = ways.OF_TABLES + ways.left_of_text(pairs.text_bytes)
-    return Expected(graph, pairs.rows, whole.bytes - base, pairs.exact, left)
+    base = ways.WITHOUT_KERNELS if pairs.rows < ways.FEW else ways.BASE + ways.OF_TABLES
+    return Expected(graph, pairs.rows, whole.bytes - base, pairs.exact)
 
 
 #: Formats that say how large the graph is, or of which that is estimated here.

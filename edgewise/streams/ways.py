@@ -27,7 +27,7 @@ from edgewise.workers import device_team
 
 #: Bytes of Python, the packages and the kernels; of the libraries for tables; and of kernels for strings.
 BASE, OF_TABLES, OF_STRINGS = 180_000_000, 15_000_000, 40_000_000
-#: Bytes that are left where text has been parsed, for each byte of it, and at most.
+#: Bytes that allocators keep while text is parsed, for each byte of it, and at most.
 OF_TEXT, MOST_OF_TEXT = 3, 60_000_000
 #: What a way may need more than is estimated.
 MARGIN = 1.05
@@ -94,9 +94,9 @@ class Pairs(NamedTuple):
 
     @property
     def program_bytes(self) -> int:
-        """Bytes of the program while the pairs are read, with what is left of parsing them."""
-        parsed = left_of_text(self.text_bytes) // (1 if self.ids == "strings" else 2)
-        return BASE + OF_TABLES + OF_STRINGS * self.has_kernels + parsed
+        """Bytes of the program while the pairs are read, with what allocators keep."""
+        kept = min(MOST_OF_TEXT, OF_TEXT * self.text_bytes) // (1 if self.ids == "strings" else 2)
+        return BASE + OF_TABLES + OF_STRINGS * self.has_kernels + kept
 
 
 class Way(NamedTuple):
@@ -116,11 +116,9 @@ class Survey(FileStream):
 
 def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     """What is known of tables, with the options of :func:`edgewise.stream_components`."""
-    import pyarrow as pa
-
     stream = Survey(path, columns, Union(), n_vertices, device_team("cpu"))
     plan, sampled, kept, ids = by_attempts(partial(_sample, stream))
-    pa.default_memory_pool().release_unused()  # what the sample has left
+    memory.release_unused()
     size = sum(size for _, size, _ in stream.shards.stamps)
     rows, text_bytes = plan.rows, 0
     if rows is None:
@@ -132,11 +130,6 @@ def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     distinct = min(distinct, end) if dense else distinct
     exact = plan.rows is not None and kept == sampled
     return Pairs(rows, plan.ids, distinct, end, ids.length, exact, text_bytes)
-
-
-def left_of_text(size: int) -> int:
-    """Bytes that are left where text of so many bytes has been parsed: blocks that allocators keep."""
-    return min(MOST_OF_TEXT, OF_TEXT * size)
 
 
 class Columns(NamedTuple):
