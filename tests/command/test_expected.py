@@ -134,6 +134,7 @@ def test_rows_of_tables_are_counted_by_their_bytes(tmp_path):
         ew.write(table, tmp_path / f"wide.{end}")
         known = pairs_in([str(tmp_path / f"wide.{end}")], {"source": "left", "target": "right"}, None)
         assert 0.9 < known.rows / 5000 < 1.1
+        assert 0.9 < known.text_bytes / (tmp_path / "wide.csv").stat().st_size < 1.1
 
 
 @pytest.mark.parametrize("end", ["npz", "wsg", "gr"])
