@@ -9,10 +9,10 @@
 Each case is a fresh process.  A call is made once for a copy of the graph, so that kernels are loaded, then
 the peak of resident memory is reset (Linux only), and the call is measured for another copy.  Its error is
 that of all that the process holds at the peak: what was there before the call, and what the estimate adds.  A
-job or a command runs twice, since the first run may compile.  The table is in order of the error, and a histogram of the
-errors follows.  The graphs of the third part are held as rows only, and what these take counts: ``rows`` are
-their bytes for each entry, and ``all`` those of the rows and of the call.  The cases with limits are those of
-``tests/campaigns/memory_limits.py``.
+job or a command runs twice, since the first run may compile.  The table is in order of the error, and a
+histogram of the errors follows.  Graphs that are partitioned are held as rows only, and what these take
+counts: ``rows`` are their bytes for each entry, and ``all`` those of the rows and of the call.  The cases
+with limits are those of ``tests/campaigns/memory_limits.py``.
 """
 
 import ctypes
