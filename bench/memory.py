@@ -2,16 +2,17 @@
 
     python bench/memory.py calls [--edges 8000000] [--only bfs]   Graph.estimate and calls for graphs
     python bench/memory.py jobs [--pairs 4000000]                 edgewise plan and edgewise components
+    python bench/memory.py commands [--edges 400000]              edgewise plan and all subcommands, all files
     python bench/memory.py partitions [--entries 20000000]        bytes of a partition for each entry
     python bench/memory.py limits [--cases 500]                   calls and commands that the system limits
 
 Each case is a fresh process.  A call is made once for a copy of the graph, so that kernels are loaded, then
 the peak of resident memory is reset (Linux only), and the call is measured for another copy.  Its error is
 that of all that the process holds at the peak: what was there before the call, and what the estimate adds.  A
-job runs twice, since the first run may compile.  The table is in order of the error, and a histogram of the
-errors follows.  The graphs of the third part are held as rows only, and what these take counts: ``rows`` are
-their bytes for each entry, and ``all`` those of the rows and of the call.  The cases with limits are those of
-``tests/campaigns/memory_limits.py``.
+job or a command runs twice, since the first run may compile.  The table is in order of the error, and a
+histogram of the errors follows.  Graphs that are partitioned are held as rows only, and what these take
+counts: ``rows`` are their bytes for each entry, and ``all`` those of the rows and of the call.  The cases
+with limits are those of ``tests/campaigns/memory_limits.py``.
 """
 
 import ctypes
@@ -69,6 +70,8 @@ PARTITIONED = {
 }
 #: Pairs of a job: with as many ids, or a twelfth.
 JOBS = ("numbers, sparse", "numbers, dense", "strings, sparse", "strings, dense")
+#: Vertices for each edge of a file.
+VERTICES = 0.25
 #: Runs of a job, of which the last one is measured.
 RUNS = 2
 #: The error that is wanted, in percent, at most.
@@ -230,11 +233,33 @@ def partitions(given):
                 yield fresh(measured_partition, kind, parts, folder)
 
 
-def limits(given):
-    """Calls and commands that the system limits."""
+def commands(given):
+    """The plan and the peak of every subcommand that the campaign of limits has, on its kinds of files."""
+    campaign = campaign_of_limits()
+    for kind in campaign.FILES:
+        with tempfile.TemporaryDirectory() as folder:
+            file, strings = f"{folder}/graph.{kind.partition(' ')[0]}", "strings" in kind
+            campaign.fresh(campaign.write_graph, file, given.edges, VERTICES, 1, strings)
+            for problem, (before, behind) in campaign.COMMANDS.items():
+                words = [*before, file, *("r1" if word == "1" and strings else word for word in behind)]
+                plan = json.loads(campaign.run_of("plan", *words, "--device", "cpu", "--json").output)
+                needed = plan["ways"]["in memory"]["bytes"] if "ways" in plan else plan["bytes"]
+                words += ["--memory", "1TB", "--device", "cpu", "-q", "-o", f"{folder}/out.parquet"]
+                peak = [campaign.run_of(*words).peak for _ in range(RUNS)][-1]
+                yield {"problem": problem, "graph": kind, "edges": given.edges} | row(0, peak, needed)
+
+
+def campaign_of_limits():
+    """The campaign whose cases have limits."""
     sys.path.insert(0, str(ROOT / "tests" / "campaigns"))
     import memory_limits
 
+    return memory_limits
+
+
+def limits(given):
+    """Calls and commands that the system limits."""
+    memory_limits = campaign_of_limits()
     numbers = range(given.first, given.first + given.cases)
     for found in memory_limits.outcomes_of(given.seed, numbers, given.processes):
         case = found.pop("case of", {})
@@ -267,6 +292,7 @@ PARTS = {
         "memory-partitions", partitions, key=("graph", "parts"), entries=20_000_000, parts=[8, 64], only=str
     ),
     "jobs": part("memory-jobs", jobs, key=KEY, summary=histogram, pairs=4_000_000),
+    "commands": part("memory-commands", commands, key=KEY, summary=histogram, edges=400_000),
     "limits": part(
         "memory-limits", limits, key=("case",), summary=outcomes, first=0, cases=500, seed=1, processes=1
     ),

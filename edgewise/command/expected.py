@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import prod
 from typing import NamedTuple
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import typer
 
 from edgewise import memory
 from edgewise.command import report
-from edgewise.errors import EdgewiseError, FileError, OutOfMemoryError
+from edgewise.errors import EdgewiseError, FileError, OutOfMemoryError, warn
 from edgewise.files import dimacs, gap, matrixmarket, metis
 from edgewise.files.formats import FORMATS, options_of
 from edgewise.files.inputs import is_local, name_of
@@ -26,6 +27,7 @@ from edgewise.files.layout import are_integers, look
 from edgewise.files.npz import FORMS
 from edgewise.files.sniffing import format_of
 from edgewise.files.streams import Source, read_fully, styled
+from edgewise.files.streams import reading as file_errors
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.needs import estimate
@@ -36,13 +38,11 @@ SUSPECT = 10
 FEW = 300_000_000
 #: Bytes at the peak of reading, for each entry of a file, and for each byte of its weight; measured with
 #: ``bench/memory.py reads``.
-READ = {"mtx": (26, 1.25), "metis": (40, 3.6), "dimacs": (79, 0.0), "scipy": (25, 3.0)}
+READ = {"mtx": (26, 1.25), "metis": (40, 3.6), "dimacs": (84, 0.0), "scipy": (25, 3.0)}
 #: The same of rows whose entries are compared, to see that each edge is there twice.
 COMPARED = 4
-#: Bytes that the kernels for text and tables, and what reading these has left, add to those of a call.
-LEFT = 35_000_000
-#: Bytes of a weight that a text has.
-WEIGHT = 8
+#: Bytes of a weight that a text has; and of a name of a vertex in the result, for each name.
+WEIGHT, OF_NAME = 8, 50
 #: Part of the error of numba where there is no room for the compiler.
 UNLOADED = "libllvmlite"
 #: Whether the job is only described.
@@ -62,15 +62,15 @@ class Expected(NamedTuple):
         Bytes that reading takes at its peak, beside the program.
     exact : bool
         Whether a header says how large the graph is.
-    left : int
-        Bytes that reading leaves beside the graph.
+    with_tables : bool
+        Whether the libraries for text and tables are loaded.
     """
 
     graph: Graph
     edges: int
     reading: float
     exact: bool
-    left: int = LEFT
+    with_tables: bool = True
 
 
 class Need(NamedTuple):
@@ -119,6 +119,7 @@ def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirect
     size = sum(map(os.path.getsize, filter(os.path.isfile, files)))
     if not is_asked(size):
         return
+    check_addresses()
     known = expected(files, reading, undirected=undirected)
     if known is None:
         if _planning:
@@ -134,20 +135,32 @@ def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirect
         raise OutOfMemoryError(memory.refusal(need.bytes - memory.held(), most, what, ""))
 
 
+def check_addresses():
+    """Raise OutOfMemoryError if ``ulimit -v`` leaves less than it takes to look at a file.
+
+    The libraries for tables end the process where they find no room.
+    """
+    from edgewise.streams import ways
+
+    most, held = memory.limit(), memory.held()
+    if most.source == memory.OF_ADDRESSES and most.bytes - most.held + held < ways.WITHOUT_KERNELS:
+        raise OutOfMemoryError(memory.refusal(ways.WITHOUT_KERNELS - held, most, "the program", ""))
+
+
 def need_of(known: Expected, call: tuple[str, dict] | None) -> Need:
     """What a job on a graph needs in all."""
     from edgewise.streams import ways
 
     graph, method, more = known.graph, None, 0
     is_large = len((graph._edges or graph._rows)[1]) >= ways.FEW
-    base, left = (ways.BASE, known.left) if is_large else (ways.WITHOUT_KERNELS, 0)
+    base = ways.BASE + ways.OF_TABLES * known.with_tables if is_large else ways.WITHOUT_KERNELS
     if call is not None:
         with suppress(EdgewiseError):  # of a method without an estimate, or one that the call refuses
             found = estimate(graph, *call)
             method, more = found.method, found.bytes
     kept = sum(array.nbytes for array in graph._edges or graph._rows if array is not None)
     kept += 0 if graph.ids is None else graph.ids.nbytes
-    return Need(int(base + known.reading), int(base + left + kept + more), method)
+    return Need(int(base + known.reading), int(base + kept + more), method)
 
 
 def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None:
@@ -156,18 +169,22 @@ def expected(files: list, reading: dict, *, undirected: bool) -> Expected | None
     A matrix without directions has each edge twice, which its header does not say; ``undirected`` decides.
     """
     try:
-        options = options_of(reading)
-        if len(files) == 1 and os.path.isfile(files[0]):
-            source = Source(styled(files[0], options.style))
-            name = format_of(source, options)
-            if not FORMATS[name].is_table:
-                return HEADERS[name](source, options, undirected) if name in HEADERS else None
-        return _of_tables(files, reading, options)
-    except Exception as error:
+        with file_errors(files[0]):
+            options = options_of(reading)
+            if len(files) == 1 and os.path.isfile(files[0]):
+                source = Source(styled(files[0], options.style))
+                name = format_of(source, options)
+                if not FORMATS[name].is_table:
+                    return HEADERS[name](source, options, undirected) if name in HEADERS else None
+            return _of_tables(files, reading, options)
+    except EdgewiseError as error:
         if UNLOADED in str(error):
             problem = "the program needs more addresses than the limit of ulimit -v leaves"
             raise OutOfMemoryError(f"{problem}; raise it by {memory.in_words(FEW)}") from error
         return None  # of a damaged file, of which reading says what is wrong
+    except Exception as fault:  # of the estimate, which stops no job
+        warn(f"what the job needs in memory could not be estimated ({fault!r}); please report it")
+        return None
 
 
 def pairs_in(inputs, reading, vertices):
@@ -243,37 +260,41 @@ def _of_gap(source, options, undirected):
     graph = _outline(vertices, entries, np.int32 if weighted else None, rows=True, directed=directed)
     kept = sum(array.nbytes for array in graph._rows if array is not None)
     edges = entries if directed else entries // 2
-    return Expected(graph, edges, kept + COMPARED * entries * (1 + 4 * weighted), True, 0)
+    return Expected(graph, edges, kept + COMPARED * entries * (1 + 4 * weighted), True, False)
 
 
 def _of_npz(source, options, undirected):
-    with ZipFile(source.path) as archive:
-        stored = sum(member.file_size for member in archive.infolist())
-        kinds = {name.removesuffix(".npy"): _array_header(archive, name) for name in archive.namelist()}
-        with archive.open("shape.npy") as file:
-            shape = np.load(file)
-    vertices = int(shape[0])
+    try:
+        with ZipFile(source.path) as archive:
+            stored = sum(member.file_size for member in archive.infolist())
+            kinds = {name.removesuffix(".npy"): _array_header(archive, name) for name in archive.namelist()}
+            with archive.open("shape.npy") as file:
+                vertices, second = map(int, np.load(file))
+    except (BadZipFile, KeyError, RuntimeError):  # damaged, no graph, or encrypted
+        return None
     if "data" in kinds:
-        entries = kinds["data"][0][0]
-        return _matrix(vertices, entries, kinds["data"][1], READ["scipy"], (options, undirected, False))
-    form = next(form for form in FORMS if {*form} <= {*kinds})
-    count, directed = kinds[form[1]][0][0], bool(shape[1]) or bool(options.directed)
+        entries, kind = kinds["data"]
+        return _matrix(vertices, entries, kind, READ["scipy"], (options, undirected, False))
+    form = next((form for form in FORMS if {*form} <= {*kinds}), None)
+    if form is None:
+        return None
+    count, directed = kinds[form[1]][0], bool(second) or bool(options.directed)
     weight = kinds["weights"][1] if "weights" in kinds and options.weight is not False else None
     rows = form[0] == "offsets"
     graph = _outline(vertices, count, weight, rows=rows, directed=directed)
     compared = COMPARED * count if rows and not directed else 0
-    return Expected(graph, count if directed or not rows else count // 2, stored + compared, True, 0)
+    return Expected(graph, count if directed or not rows else count // 2, stored + compared, True, False)
 
 
 def _array_header(archive, name):
-    """Shape and type of an array of an archive."""
+    """Elements of an array of an archive, and their type."""
     with archive.open(name) as file:
         version = np.lib.format.read_magic(file)
         read = (
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
         shape, _, kind = read(file)
-    return shape, kind
+    return prod(shape), kind
 
 
 def _of_rows(source, options, undirected):
@@ -282,16 +303,17 @@ def _of_rows(source, options, undirected):
 
     sample = look(source)
     fields = sample.rows[1:] or sample.rows
-    ends = [field for row in fields for field in row[:2]]
-    if options.source is not None:
-        ends = [row[int(position)] for row in fields for position in (options.source, options.target)]
+    columns = (0, 1) if options.source is None else (int(options.source), int(options.target))
+    ends = [row[column] for row in fields for column in columns if column < len(row)]
+    if not ends:  # no edges, or no such columns
+        return None
     rows = source.number_of_lines()
     distinct = distinct_among(len({*ends}), len(ends), 2 * rows)
     strings = options.ids == "string" or not are_integers(ends[:2])
     length = sum(map(len, ends)) / len(ends)
-    pairs = Pairs(rows, "strings" if strings else "sparse", distinct, 0, length, False)
-    columns = len(fields[0])
-    weighted = options.weight is not False and (options.weight is not None or columns == 3)
+    ids = "strings" if strings else "sparse"
+    pairs = Pairs(rows, ids, distinct, 0, length, False, int(source.text_bytes()))
+    weighted = options.weight is not False and (options.weight is not None or len(fields[0]) == 3)
     return _of_pairs(pairs, weighted, bool(options.directed))
 
 
@@ -304,11 +326,11 @@ def _of_tables(files, reading, options):
 def _of_pairs(pairs, weighted, directed):
     from edgewise.streams import ways
 
-    width = pairs.length + WEIGHT if pairs.ids == "strings" else WEIGHT
+    width = pairs.length + WEIGHT + OF_NAME if pairs.ids == "strings" else WEIGHT
     ids = _ids(pairs.distinct, width)
     graph = _outline(pairs.distinct, pairs.rows, float if weighted else None, directed=directed, ids=ids)
     whole, *_ = ways.ways_of(pairs, weighted)
-    base = ways.WITHOUT_KERNELS if pairs.rows < ways.FEW else ways.BASE
+    base = ways.WITHOUT_KERNELS if pairs.rows < ways.FEW else ways.BASE + ways.OF_TABLES
     return Expected(graph, pairs.rows, whole.bytes - base, pairs.exact)
 
 

@@ -116,6 +116,7 @@ def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
     if not expected.is_asked(sum(map(os.path.getsize, files))):
         is_streamed = source.stream or allowed[:2] == (ways.STREAMED, ways.IN_MEMORY)
         return Planned(source._replace(stream=is_streamed))
+    expected.check_addresses()
     try:
         known = expected.pairs_in(inputs, reading, source.vertices)
     except EdgewiseError:  # no tables, which are read as a graph, or an error that reading reports

@@ -24,7 +24,7 @@ import numpy as np
 from edgewise.components.rem import union, unite_all
 from edgewise.components.threshold_limits import MAX_THRESHOLDS, checked, limits_of
 from edgewise.components.threshold_result import ThresholdComponents
-from edgewise.components.trees import compress, make_singletons
+from edgewise.components.trees import compress, make_singletons, put_below_root
 from edgewise.device import arrays, each
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
@@ -90,13 +90,8 @@ def move_to_levels(block, bounds, levels, starts, sources, targets):
 
 @each.prefetch(lambda vertex, parent, labels: (parent[vertex], parent[parent[vertex]]), ascending=True)
 def compress_into(vertex, seen, parent, labels):
-    """Point a vertex at its root, and note that, as :func:`~edgewise.components.trees.compress` does."""
-    above, grandparent = seen
-    while above != grandparent:
-        parent[vertex] = grandparent
-        above = grandparent
-        grandparent = parent[above]
-    labels[vertex] = above
+    """Point a vertex at its root, and note that."""
+    labels[vertex] = put_below_root(vertex, seen[0], seen[1], parent)
 
 
 def by_level(levels):

@@ -5,7 +5,7 @@ smallest vertex of its tree, and fully compressed trees are the labels.  Parents
 plain loads and stores (any earlier parent is still an ancestor); only joining two trees takes an atomic.
 """
 
-from edgewise.device import arrays, each
+from edgewise.device import arrays, device, each
 
 
 @each.prefetch(lambda vertex, parent: vertex)
@@ -14,17 +14,23 @@ def make_singletons(vertex, itself, parent):
     parent[vertex] = itself
 
 
-@each.prefetch(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]), ascending=True)
-def compress(vertex, seen, parent):
-    """Point ``vertex`` at its root (Hellås 2018, Algorithm 6).
+@device
+def put_below_root(vertex, above, grandparent, parent):
+    """Point a vertex, whose parent and grandparent are known, at its root; return that (Hellås 2018, Alg. 6).
 
     Every step is stored: on a GPU the vertices of a long path move up together and double their steps.
     """
-    above, grandparent = seen
     while above != grandparent:
         parent[vertex] = grandparent
         above = grandparent
         grandparent = parent[above]
+    return above
+
+
+@each.prefetch(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]), ascending=True)
+def compress(vertex, seen, parent):
+    """Point ``vertex`` at its root."""
+    put_below_root(vertex, seen[0], seen[1], parent)
 
 
 def new_parents(vertices, like):

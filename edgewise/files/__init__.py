@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 from edgewise.errors import OptionError
 from edgewise.front import CallOptions, front, named, reporter
+from edgewise.memory import release_unused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,6 +140,7 @@ def read(
     numbers = {"one_based": one_based, "ids": ids, "vertices": vertices, "vertex_id": vertex_id}
     settings = {"format": format, "directed": directed, "progress": reporter()}
     graph = by_format.read(path, options_of({**columns, **kept, **text, **numbers, **settings}))
+    release_unused()
     if self_loops == repeated == "keep":
         return graph
     return graph.simplified(self_loops=self_loops, repeated=repeated)

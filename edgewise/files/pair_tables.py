@@ -39,13 +39,10 @@ def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
     Strings are numbered in order of first appearance (source before target), integers in ascending order;
     the ids of ``records`` (:class:`~edgewise.ingest.records.Records`) in their order.
     """
-    import pyarrow as pa
-
     parts = parts_of(path)
     if records is not None and records.holds_text():
         ids = ids or "string"
     edges, left_out = by_attempts(lambda one: _gather(parts, (one, ids), progress, wanted, records))
-    pa.default_memory_pool().release_unused()  # what decoding has left in Arrow's pool
     sources, targets, weights, names, count = edges
     graph = Graph(count, edges=(sources, targets, weights), ids=names)
     graph.records, graph.left_out = records, left_out

@@ -19,7 +19,13 @@ PIECES_AHEAD = 4
 
 
 def in_order(function, items, workers, name):
-    """Yield ``function(item)`` of the items in order, which ``workers`` threads compute at the same time."""
+    """Yield ``function(item)`` of the items in order, which ``workers`` threads compute at the same time.
+
+    One worker is the caller, and nothing is ahead.
+    """
+    if workers == 1:
+        yield from map(function, items)
+        return
     pool = ThreadPoolExecutor(workers, name)
     waiting: deque = deque()
     try:

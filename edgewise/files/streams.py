@@ -142,9 +142,9 @@ class Source:
         """About how many lines there are, by the first ones, the size, and how well these are compressed."""
         lines = self.lines()
         size = sum(map(len, lines)) + len(lines)
-        return len(lines) if self.whole else max(len(lines), int(self._text_bytes() * len(lines) / size))
+        return len(lines) if self.whole else max(len(lines), int(self.text_bytes() * len(lines) / size))
 
-    def _text_bytes(self):
+    def text_bytes(self) -> float:
         """About the bytes after decompression, by the beginning."""
         if self.compression is None:
             return self.size

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.rem import union
+from edgewise.components.rem import AHEAD, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, compiled, device, each
 from edgewise.device.prefetch import prefetch
@@ -42,8 +42,6 @@ COLLECTED = {"cpu": 4, "cuda": 16}
 COLLECTED_EDGES = 1 << 22
 #: Share of the free memory of a device that may be taken.
 USABLE = 0.9
-#: How many edges ahead a core starts to read the labels of the filter.
-AHEAD = 24
 #: Shares of the forest's edges up to which each level of the filter goes.
 LEVELS = (0.8, 0.95, 0.99, 1.0)
 
@@ -136,7 +134,7 @@ def filter_edges(columns, order, known, has_self_loop, end, kept):
     end, count = np.uint64(end), np.int64(0)
     last = len(sources) - 1
     for edge in range(len(sources)):
-        if known.n_vertices:
+        if known.n_vertices:  # start to read the labels of a later edge
             later = min(edge + AHEAD, last)
             first = max(level_of(key_of(order, later), known.keys), np.int64(0)) * known.n_vertices
             prefetch(known.labels, first + np.int64(sources[later]))

@@ -259,19 +259,35 @@ def _arrow(frame, columns, condition=None) -> pyarrow.Table:
 
 
 def _stored(columns, templated, db_api, kind) -> SplinkDataFrame:
-    """A table of the database with Arrow columns, whose names are SQL, in a type or in their own ones."""
+    """A table of the database with Arrow columns, whose names are SQL, in a type or in their own ones.
+
+    DuckDB reads the columns where they are, and holds them until the table is dropped, if it has no file.
+    """
     import pyarrow as pa
 
     arrays = [column if kind is None else column.cast(kind) for column in columns.values()]
     table = pa.table(arrays, [f"c{at}" for at in range(len(columns))])
-    given = db_api.register(table, table_name=_unique("clusters"))
     chosen = ", ".join(f"c{at} as {name}" for at, name in enumerate(columns))
+    if isinstance(db_api, DuckDBAPI) and _is_in_memory(db_api):
+        name = _unique("clusters")
+        db_api.duckdb_con.from_arrow(table).project(chosen).create_view(name)
+        db_api._created_tables.add(name)
+        found = db_api.table_to_splink_dataframe(templated, name)
+        found.created_by_splink = True
+        return found
+    given = db_api.register(table, table_name=_unique("clusters"))
     pipeline = CTEPipeline()
     pipeline.enqueue_sql(f"select {chosen} from {given.physical_name}", templated)
     try:
         return db_api.sql_pipeline_to_splink_dataframe(pipeline)
     finally:
         given.drop_table_from_database_and_remove_from_cache(force_non_splink_table=True)
+
+
+def _is_in_memory(db_api) -> bool:
+    """Whether tables of DuckDB are in memory, and neither in its file nor in those of Splink."""
+    file = "select path from duckdb_databases() where database_name = current_database()"
+    return db_api._materialisation == "table" and db_api.duckdb_con.sql(file).fetchall() == [(None,)]
 
 
 def _summary(thresholds, n, counts, largest) -> dict:

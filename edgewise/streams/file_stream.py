@@ -32,6 +32,7 @@ from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.columns import weight_type
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, integer_type
+from edgewise.memory import release_unused
 from edgewise.method import check_whole, is_number
 from edgewise.streams.checkpoint import Checkpoint, check_labels
 from edgewise.streams.graph import MarkedIds, StreamedGraph
@@ -157,8 +158,6 @@ class FileStream:
         return graph
 
     def _run(self, attempt, saved, progress):
-        import pyarrow as pa
-
         self.edges, self.position, self.resumed = 0, self.begin, 0
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = self._pairs(self.shards.schema(attempt))
@@ -182,7 +181,7 @@ class FileStream:
             self.reducer.close()
             if first is not self.reducer:
                 first.close()
-            pa.default_memory_pool().release_unused()  # the memory that decoding has left
+            release_unused()
 
     def _pairs(self, schema):
         """What takes in the pairs of tables with a schema."""

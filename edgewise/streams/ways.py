@@ -9,22 +9,26 @@ measured (``bench/memory.py jobs``).
 from __future__ import annotations
 
 import sys
+from contextlib import closing
+from functools import partial
 from math import exp, expm1
 from typing import Any, NamedTuple
 
-from edgewise import memory
+from edgewise import memory, tuning
 from edgewise.device import threads
 from edgewise.errors import OutOfMemoryError
 from edgewise.files.formats import magic
-from edgewise.files.text_table import AS_INFERRED
+from edgewise.files.text_table import by_attempts
 from edgewise.ingest.pair_columns import PairBatches, PairColumns
 from edgewise.streams.file_stream import FileStream, StreamedPairs
 from edgewise.streams.partitioned_strings import MARKS_OF_ROW
 from edgewise.streams.union import Union
 from edgewise.workers import device_team
 
-#: Bytes of Python, the packages and the kernels; and of those for strings.
-BASE, OF_STRINGS = 210_000_000, 30_000_000
+#: Bytes of Python, the packages and the kernels; of the libraries for tables; and of kernels for strings.
+BASE, OF_TABLES, OF_STRINGS = 180_000_000, 15_000_000, 40_000_000
+#: Bytes that allocators keep while text is parsed, for each byte of it, and at most.
+OF_TEXT, MOST_OF_TEXT = 3, 60_000_000
 #: What a way may need more than is estimated.
 MARGIN = 1.05
 #: The same where few rows are read, for which nothing is compiled or loaded.
@@ -40,8 +44,8 @@ OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 35
 OF_EDGE, OF_STREAMED_TREE = 45, 460
 #: Bytes of a score, which is read and then copied.
 WEIGHT = 8
-#: Bytes of a row group that is decoded, for each of a row.
-DECODED = 24
+#: Bytes of a row group that is decoded, for each row, and for each byte of an id that is a string.
+DECODED, DECODED_TEXT = 24, 2.5
 #: Rows that are decoded at a time, at most, and how many times as many wait to be numbered.
 GROUP, WAITING = 1 << 20, 2
 #: Bytes that a range on disk has at least, and those for each pair and id there.
@@ -71,6 +75,8 @@ class Pairs(NamedTuple):
         Mean bytes of a string.
     exact : bool
         Whether nothing but the number of distinct ids is from a sample.
+    text_bytes : int
+        Those of the files, if these are text.
     """
 
     rows: int
@@ -79,6 +85,18 @@ class Pairs(NamedTuple):
     end: int
     length: float
     exact: bool
+    text_bytes: int = 0
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether there are so many strings that they are numbered by kernels."""
+        return self.ids == "strings" and 2 * self.rows >= tuning.CPU.ingest_strings
+
+    @property
+    def program_bytes(self) -> int:
+        """Bytes of the program while the pairs are read, with what allocators keep."""
+        kept = min(MOST_OF_TEXT, OF_TEXT * self.text_bytes) // (1 if self.ids == "strings" else 2)
+        return BASE + OF_TABLES + OF_STRINGS * self.has_kernels + kept
 
 
 class Way(NamedTuple):
@@ -98,23 +116,20 @@ class Survey(FileStream):
 
 def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     """What is known of tables, with the options of :func:`edgewise.stream_components`."""
-    import pyarrow as pa
-
     stream = Survey(path, columns, Union(), n_vertices, device_team("cpu"))
-    plan = stream.plan_for(StreamedPairs(stream.shards.schema(AS_INFERRED), stream))
-    sampled, kept, ids = _sample(stream)
-    pa.default_memory_pool().release_unused()  # what the sample has left
+    plan, sampled, kept, ids = by_attempts(partial(_sample, stream))
+    memory.release_unused()
     size = sum(size for _, size, _ in stream.shards.stamps)
-    rows = plan.rows
+    rows, text_bytes = plan.rows, 0
     if rows is None:
-        rows = _rows_of(stream.shards.source_of(0), size, ids.length)
+        rows, text_bytes = _rows_of(stream.shards.source_of(0), size, ids.length)
     rows = max(kept, int(rows * kept / max(sampled, 1)))
     distinct = distinct_among(ids.distinct, 2 * ids.drawn, 2 * rows)
     dense = plan.ids == "dense"
     end = (plan.room or min(plan.limit, max(ids.largest + 1, distinct))) if dense else 0
     distinct = min(distinct, end) if dense else distinct
     exact = plan.rows is not None and kept == sampled
-    return Pairs(rows, plan.ids, distinct, end, ids.length, exact)
+    return Pairs(rows, plan.ids, distinct, end, ids.length, exact, text_bytes)
 
 
 class Columns(NamedTuple):
@@ -126,21 +141,23 @@ class Columns(NamedTuple):
     length: float
 
 
-def _sample(stream):
-    """Rows that were looked at, those of them that are kept, and the facts of the ids."""
+def _sample(stream, attempt):
+    """The plan for the ids, rows that were looked at, those of them that are kept, and the facts of the ids.
+
+    ``attempt`` is one of those to read text (:func:`~edgewise.files.text_table.by_attempts`).
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    source, target = stream.shards.id_columns
+    (source, target), schema = stream.shards.id_columns, stream.shards.schema(attempt)
+    plan = stream.plan_for(StreamedPairs(schema, stream))
     wanted = PairColumns(source, target, None, stream.columns["where"], stream.columns["null"])
-    pairs = PairBatches(stream.shards.schema(AS_INFERRED), wanted)
-    found = stream.shards.chosen(pairs, 1)
-    try:
+    # the caller reads, and nothing ahead of need
+    reading = stream.shards.chosen(PairBatches(schema, wanted), 0, attempt=attempt)
+    with threads.limited(1), closing(reading) as found:
         _, _, chosen = next(found, (0, 0, None))
-    finally:
-        found.close()
     if chosen is None:
-        return 0, 0, Columns(0, 0, -1, 0.0)
+        return plan, 0, 0, Columns(0, 0, -1, 0.0)
     kept = chosen.batch.num_rows
     columns = [chosen.batch.column(name).slice(0, SAMPLE) for name in (source, target)]
     drawn = len(columns[0])
@@ -151,14 +168,15 @@ def _sample(stream):
     numbers = pa.types.is_integer(columns[0].type)
     largest = max((pc.max(one).as_py() or 0 for one in columns), default=-1) if numbers and kept else -1
     length = sum(one.nbytes for one in columns) / max(2 * drawn, 1)
-    return chosen.rows, kept, Columns(drawn, distinct, largest, length)
+    return plan, chosen.rows, kept, Columns(drawn, distinct, largest, length)
 
 
 def _rows_of(source, size, length):
-    """About the rows of files of so many bytes, of which ``source`` is the first."""
+    """About the rows of files of so many bytes, of which ``source`` is the first, and the bytes of text."""
     if magic(source):
-        return int(size / max(2 * length, 1))
-    return int(source.number_of_lines() * size / source.size)
+        return int(size / max(2 * length, 1)), 0
+    files = size / source.size
+    return int(source.number_of_lines() * files), int(source.text_bytes() * files)
 
 
 def distinct_among(found: int, drawn: int, total: int) -> int:
@@ -191,7 +209,7 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
         "sparse": OF_INTEGER * pairs.distinct,
         "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
     }
-    base = BASE + OF_STRINGS * strings
+    base = pairs.program_bytes
     least = WITHOUT_KERNELS if pairs.rows < FEW else base
     decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
     ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(base + decoded + kept[pairs.ids]), 0)]
@@ -207,7 +225,7 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
 
 def _decoded(pairs, waiting, text):
     """Bytes of row groups that are decoded, and of those that wait, with so much text for each id."""
-    return min(pairs.rows, (threads.count() + waiting) * GROUP) * (DECODED + 2 * text)
+    return min(pairs.rows, (threads.count() + waiting) * GROUP) * (DECODED + DECODED_TEXT * text)
 
 
 def ways_of_forest(pairs: Pairs) -> list[Way]:
@@ -217,7 +235,8 @@ def ways_of_forest(pairs: Pairs) -> list[Way]:
     filtered = threads.count()  # groups of which the edges are copied that may be in the forest
     decoded = _decoded(pairs, WAITING + filtered, text + WEIGHT / 2)
     kept = pairs.distinct * (OF_STREAMED_TREE + text)
-    return [Way(IN_MEMORY, int(BASE + whole), 0), Way(STREAMED, int(BASE + decoded + kept), 0)]
+    base = pairs.program_bytes
+    return [Way(IN_MEMORY, int(base + whole), 0), Way(STREAMED, int(base + decoded + kept), 0)]
 
 
 def first_that_fits(ways: list[Way], allowed: tuple[str, ...], most: memory.MemoryLimit) -> Way:

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components.rem import union
+from edgewise.components.trees import put_below_root
 from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
 from edgewise.device.shares import own_share
 from edgewise.device.warps import block_any, block_size, warp_aggregated_add
@@ -105,14 +106,11 @@ def join_returning(worker, edges, count, state):
 
 @device
 def flatten(worker, parent):
-    """Put all vertices directly below their roots; every step is stored, so that paths become shorter."""
+    """Put all vertices directly below their roots."""
     first, end, step = own_share(worker, 0, len(parent))
     for vertex in range(first, end, step):
         above = parent[vertex]
-        top = parent[above]
-        while above != top:
-            parent[vertex] = top
-            above, top = top, parent[top]
+        put_below_root(vertex, above, parent[above], parent)
 
 
 @device

@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -133,6 +134,7 @@ def test_rows_of_tables_are_counted_by_their_bytes(tmp_path):
         ew.write(table, tmp_path / f"wide.{end}")
         known = pairs_in([str(tmp_path / f"wide.{end}")], {"source": "left", "target": "right"}, None)
         assert 0.9 < known.rows / 5000 < 1.1
+        assert 0.9 < known.text_bytes / (tmp_path / "wide.csv").stat().st_size < 1.1
 
 
 @pytest.mark.parametrize("end", ["npz", "wsg", "gr"])
@@ -154,3 +156,65 @@ def test_a_compiler_that_finds_no_room_is_no_damaged_file(files, capsys, monkeyp
     assert run(["cores", files["mtx"], "--memory", "1 TB", "--device", "cpu"]) == 2
     error = capsys.readouterr().err
     assert "the program needs more addresses than the limit of ulimit -v leaves; raise it by 300 MB" in error
+
+
+def test_an_estimate_of_a_file_that_fails_stops_no_job_but_is_seen(files, capsys, monkeypatch):
+    def fail(*_):
+        raise KeyError("planted")
+
+    monkeypatch.setitem(expected.HEADERS, "mtx", fail)
+    assert run(["cores", files["mtx"], "--memory", "1 TB", "--device", "cpu", "-q"]) == 0
+    assert (
+        "in memory could not be estimated (KeyError('planted')); please report it" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("end", [*EXACT, "rows", "scipy", *ESTIMATED])
+def test_of_damaged_files_nothing_is_known(end, files, tmp_path, recwarn):
+    draw, file = np.random.default_rng(2), files[end]
+    with open(file, "rb") as stream:
+        content = stream.read()
+    damaged = tmp_path / f"damaged{file[file.index('.', file.rindex('/')) :]}"
+    for _ in range(20):
+        changed = bytearray(content)
+        place = draw.integers(0, min(len(changed), draw.choice([20, 200, 1 << 20])))
+        if draw.random() < 0.5:
+            changed[place : place + 1] = draw.choice([b"9" * 25, b"\n", b"-1 ", b"\xff"])
+        else:
+            del changed[place:]
+        damaged.write_bytes(changed)
+        known = expected.expected([str(damaged)], {}, undirected=True)
+        assert known is None or known.edges >= 0
+    assert not recwarn.list
+
+
+def test_edge_lists_without_rows_or_columns_say_nothing(tmp_path):
+    file = tmp_path / "graph.txt"
+    for text, reading in (("# none\n", {}), ("1 2\n3 4\n", {"source": 5, "target": 6})):
+        file.write_text(text)
+        assert expected.expected([str(file)], reading, undirected=True) is None
+
+
+def test_rows_that_do_not_fit_those_before_are_counted_too(tmp_path, capsys):
+    file = tmp_path / "pairs.csv"
+    rows = [*("," for _ in range(40_000)), "1,2", "3,1"]
+    file.write_text("\n".join(["left,right", *rows, ""]))
+    words = [str(file), "--null", "drop", "--device", "cpu", "-q"]
+    assert run(["components", *words]) == 0
+    table = capsys.readouterr().out
+    assert run(["components", *words, "--memory", "1 TB"]) == 0
+    assert capsys.readouterr().out == table
+
+
+@pytest.mark.parametrize("words", [["cores"], ["components"], ["info"], ["plan", "cores"]])
+def test_a_limit_of_addresses_below_the_libraries_ends_before_they_are_used(
+    words, files, capsys, monkeypatch
+):
+    most = memory.held() + memory.ADDRESSES
+    monkeypatch.setattr(memory, "address_limit", lambda: most)
+    for name in ("expected", "pairs_in"):
+        monkeypatch.setattr(expected, name, lambda *_, **__: pytest.fail("the file is looked at"))
+    monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
+    assert run([*words, files["csv"]]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("edgewise: the program needs ") and "limit of ulimit -v is" in error

@@ -73,6 +73,35 @@ def test_nothing_is_left_in_the_database():
     assert len(db_api.duckdb_con.sql("SHOW TABLES").fetchall()) == before + 3  # both inputs, one output
 
 
+def test_tables_in_memory_are_not_copied_and_those_of_files_remain(tmp_path):
+    import duckdb
+
+    for file, kind in ((":memory:", "VIEW"), (str(tmp_path / "a.duckdb"), "BASE TABLE")):
+        database = duckdb.connect(file)
+        api = splink.DuckDBAPI(database)
+        frame = getattr(ours, AT_ONE)(*tables(1), api, "my_id")
+        name = frame.physical_name
+        of = f"SELECT table_type FROM information_schema.tables WHERE table_name = '{name}'"
+        assert database.sql(of).fetchall() == [(kind,)] and frame.created_by_splink
+        counted = f"SELECT count(*) FROM {name}"
+        assert database.cursor().sql(counted).fetchall() == [(60,)]
+        if kind == "BASE TABLE":
+            database.close()
+            assert duckdb.connect(file).sql(counted).fetchall() == [(60,)]
+        else:
+            frame.drop_table_from_database_and_remove_from_cache()
+            assert database.sql(of).fetchall() == []
+            again = getattr(ours, AT_ONE)(*tables(1), api, "my_id")
+            api.delete_tables_created_by_splink_from_db()
+            assert again.physical_name not in str(database.sql("SHOW TABLES").fetchall())
+
+
+def test_tables_of_files_of_splink_remain(tmp_path):
+    api = splink.DuckDBAPI(materialisation="parquet", materialisation_dir=tmp_path)
+    frame = getattr(ours, AT_ONE)(*tables(1), api, "my_id")
+    assert len(frame.as_pyarrow_table()) == 60 and list(tmp_path.rglob("*.parquet"))
+
+
 def test_errors():
     db_api = splink.DuckDBAPI()
     nodes = pa.table({"my_id": [1]})
