@@ -69,8 +69,8 @@ def test_cooperative(index, capability):
 def warps_kinds(index):
     ids, words, longs, floats = f"{index}[]", "uint32[]", "int64[]", "float64[]"
     rows = warps.Rows, (longs, ids, longs, longs, "int64", "int64")
-    search = warps.BatchSearch, (rows, rows, longs, floats, "int64", "int64", "int64")
-    state = floats, words, words, words, ids, words, longs, longs, longs, floats, floats, floats
+    search = warps.BatchSearch, (rows, rows, longs, floats, "int64", "int64")
+    state = floats, words, words, words, ids, words, longs, longs, longs, floats, floats, floats, "int32[]"
     return "int32[]", search, (warps.Scratch, state)
 
 
