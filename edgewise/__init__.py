@@ -25,8 +25,11 @@ _HOMES = {
     "connected_components": ("edgewise.components", "connected_components"),
     "core_numbers": ("edgewise.cores", "core_numbers"),
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
+    "diameter": ("edgewise.paths.measures.diameter", "diameter"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
+    "distance_table": ("edgewise.paths.tables", "distance_table"),
     "errors": ("edgewise.errors", ""),
+    "estimate_closeness": ("edgewise.paths.measures.estimate", "estimate_closeness"),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
@@ -65,8 +68,11 @@ __all__ = [
     "connected_components",
     "core_numbers",
     "cycle_counts",
+    "diameter",
     "distance_measures",
+    "distance_table",
     "errors",
+    "estimate_closeness",
     "estimate_cycles",
     "evaluate_partition",
     "generate",
@@ -118,7 +124,10 @@ if TYPE_CHECKING:
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.bfs import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
+    from edgewise.paths.measures.diameter import diameter as diameter
+    from edgewise.paths.measures.estimate import estimate_closeness as estimate_closeness
     from edgewise.paths.sssp import shortest_paths as shortest_paths
+    from edgewise.paths.tables import distance_table as distance_table
     from edgewise.streams import stream_components as stream_components
     from edgewise.streams import stream_forest as stream_forest
     from edgewise.streams.batches import ComponentsStream as ComponentsStream

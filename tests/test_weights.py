@@ -137,6 +137,7 @@ def fronts():
         "all_pairs_shortest_paths": lambda graph, **how: ew.all_pairs_shortest_paths(
             graph, **how
         ).distances.max(),
+        "distance_table": lambda graph, **how: ew.distance_table(graph, list(graph), **how).distances.max(),
         "shortest_paths": lambda graph, **how: (
             ew.shortest_paths(graph, next(iter(graph)), **how).eccentricity
         ),

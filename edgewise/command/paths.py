@@ -19,6 +19,7 @@ from edgewise.ingest.arrow import arrow_array
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp.output import check_path
 from edgewise.paths.bfs import METHODS as OF_EDGES
+from edgewise.paths.measures import METHODS as OF_MEASURES
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
 from edgewise.paths.sssp.weights import spread_in
 
@@ -30,7 +31,7 @@ BLOCK_ROWS = 1 << 20
 NAMED_VERTICES = 5
 
 HELP = "How to compute; each search has its own methods"
-Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
+Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_MEASURES)
 
 
 class Wanted(NamedTuple):
@@ -70,7 +71,9 @@ class Wanted(NamedTuple):
     def check(self, output, run):
         """Refuse options that mean nothing together."""
         kind = self.kind
-        methods = OF_ALL_PAIRS if kind is not ONE else OF_EDGES if self.bfs else OF_WEIGHTS
+        methods = OF_EDGES if self.bfs else OF_WEIGHTS
+        if kind is not ONE:
+            methods = OF_ALL_PAIRS if kind is ALL else OF_MEASURES
         if kind is ONE and not self.sources:
             raise OptionError("search from where? give --source ID; or --all-pairs or --measures")
         if kind is ONE and self.scheduler is not None:

@@ -1,10 +1,8 @@
 """Eccentricity, diameter, radius, center and periphery.
 
 Where all eccentricities are wanted, edgewise searches from every node, many at a time.  For one number of an
-undirected graph, searches from few nodes bound the eccentricities of all others: that of a vertex ``v`` at
-distance ``d`` from a vertex of eccentricity ``e`` is between ``max(d, e - d)`` and ``e + d``.
-
-Takes and Kosters, "Computing the eccentricity distribution of large graphs" (Algorithms 6, 2013).
+undirected graph, searches from few nodes bound the eccentricities of all others
+(:mod:`~edgewise.paths.measures.diameter`).
 """
 
 from itertools import pairwise
@@ -22,6 +20,7 @@ from edgewise.networkx.registry import implements, without_callable
 from edgewise.networkx.unweighted import one
 from edgewise.networkx.weighted import rows_by
 from edgewise.paths.measures import distance_measures
+from edgewise.paths.measures.diameter import Bounds, may_be_diameter
 from edgewise.primitives.thread_pool import ThreadPool
 
 #: Searches without an answer after which all nodes are searched from.
@@ -138,40 +137,6 @@ def _as_numbers(found):
     return [value or 0 for value in found.tolist()]
 
 
-class Bounds:
-    """Lower and upper bounds of the eccentricities of a connected undirected graph."""
-
-    def __init__(self, G):
-        self.n, self._search = G.n, Search(G.outgoing())
-        self.degrees = np.diff(G.outgoing()[0])
-        self.lower, self.upper = np.zeros(self.n, np.int32), np.full(self.n, 2**30, np.int32)
-
-    def _measure(self, vertex):
-        """Search from a vertex."""
-        found = self._search.run(one(vertex))
-        largest, levels = int(found.levels[found.order[-1]]), found.levels
-        np.maximum(self.lower, np.maximum(levels, largest - levels), out=self.lower)
-        np.minimum(self.upper, levels + np.int32(largest), out=self.upper)
-        self.lower[vertex] = self.upper[vertex] = largest
-
-    def tighten(self, undecided):
-        """Search until ``undecided(lower, upper)`` marks no vertex; return whether it came to that."""
-        wants_low = True
-        for _ in range(MAX_SEARCHES):
-            open_ = np.flatnonzero((self.lower < self.upper) & undecided(self.lower, self.upper))
-            if not len(open_):
-                return True
-            bound = self.lower[open_] if wants_low else -self.upper[open_]
-            best = open_[bound == bound.min()]
-            self._measure(int(best[self.degrees[best].argmax()]))
-            wants_low = not wants_low
-        return False
-
-
-def _undecided_diameter(lower, upper):
-    return upper > lower.max()
-
-
 def _undecided_radius(lower, upper):
     return lower < upper.min()
 
@@ -188,8 +153,13 @@ def _bounded(G, undecided, usebounds):
     """Bounds that decide a question, or ``None`` if all eccentricities are quicker."""
     if labels_of(G)[1] > 1:
         raise nx.NetworkXError(UNBOUNDED) if usebounds is True else _infinite(G)
-    bounds = Bounds(G)
-    return bounds if bounds.tighten(undecided) else None
+    search = Search(G.outgoing())
+
+    def levels_from(vertex):
+        return search.run(one(vertex)).levels
+
+    bounds = Bounds(np.diff(G.outgoing()[0]), levels_from)
+    return bounds if bounds.tighten(undecided, MAX_SEARCHES) else None
 
 
 def _can_bound(G, weight):
@@ -200,7 +170,7 @@ def _can_bound(G, weight):
 def diameter(G, e=None, usebounds=False, weight=None):
     if e is not None:
         return max(e.values())
-    if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_diameter, usebounds)) is not None:
+    if _can_bound(G, weight) and (bounds := _bounded(G, may_be_diameter, usebounds)) is not None:
         return int(bounds.lower.max())
     return max(_as_numbers(eccentricities(G, weight)))
 

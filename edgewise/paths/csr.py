@@ -90,6 +90,9 @@ class Adjacency:
         self.hierarchy: Any = None
         #: Name of the method for which the user has prepared the graph, if that needs anything.
         self.prepared: str | None = None
+        #: The hierarchy for routes, on the host, once there is one, and sweeps over it by types of distances.
+        self.routes: Any = None
+        self.sweeps: dict[Any, Any] = {}
 
     @property
     def offsets(self):

@@ -18,7 +18,8 @@ class PathMethod(Method):
     ``weights`` that it takes: 'none' (every edge counts one), 'whole, not negative', 'not negative' or 'any'.
     ``directed``: whether it takes directed graphs.  ``needs_incoming``: whether it reads the rows of the
     edges that come in.  ``stops_at_targets``: whether it takes ``targets`` and ends once their distances are
-    known.  ``full_matrix``: whether it keeps the distances of all pairs.
+    known.  ``full_matrix``: whether it keeps the distances of all pairs.  ``whole_batches``: whether a search
+    from one source takes as long as one from a batch.
     """
 
     weights: str = field(default="none", kw_only=True)
@@ -26,6 +27,7 @@ class PathMethod(Method):
     needs_incoming: bool = field(default=False, kw_only=True)
     stops_at_targets: bool = field(default=False, kw_only=True)
     full_matrix: bool = field(default=False, kw_only=True)
+    whole_batches: bool = field(default=False, kw_only=True)
 
     def takes_weights(self, dtype) -> bool:
         """Whether it takes weights of a type, as far as that tells."""
@@ -76,3 +78,10 @@ def check_cutoff(cutoff, whole):
         kind = "whole number of edges" if whole else "number"
         raise OptionError(f"{argument('cutoff', cutoff)} must be a {kind}, 0 or more")
     return cutoff
+
+
+def check_hops(graph, name):
+    """Refuse weights, which would not count."""
+    if graph.csr_weights is not None:
+        instead = argument("weight", False)
+        raise OptionError(f"{name} counts every edge as one, but the graph has weights; use {instead}")

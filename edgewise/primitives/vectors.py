@@ -100,11 +100,32 @@ def total(vector):
     return vector[0]
 
 
+def union(left, right):
+    """The bits of either of the two, which are integers."""
+    return left | right
+
+
+def without(left, right):
+    """The bits of ``left`` that are not in ``right``."""
+    return left & ~right
+
+
+def any_bit(vector):
+    """Whether a bit is set."""
+    return bool(vector.any())
+
+
+def count_bits(vector):
+    """Number of bits that are set: int64."""
+    return sum(int(item).bit_count() for item in vector)
+
+
 def _register_on_cpu():
     from edgewise.primitives import vectors_on_cpu as compiled
 
     compiled.overload_vectors(item, write, wrapping_add, lesser, any_less)
     compiled.overload_arithmetic(added, product, quotient, chosen, total)
+    compiled.overload_bits(union, without, any_bit, count_bits)
 
 
 on_cpu_compiler(_register_on_cpu)

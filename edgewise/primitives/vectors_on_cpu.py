@@ -200,3 +200,62 @@ def overload_vectors(item, write, wrapping_add, lesser, any_less):
     @overload_on_cpu(any_less)
     def _any_less_compiled(left, right):
         return lambda left, right: _any_less(left, right)
+
+
+@intrinsic
+def _union(_, left, right):
+    return left(left, right), lambda context, builder, signature, arguments: builder.or_(*arguments)
+
+
+@intrinsic
+def _without(_, left, right):
+    def emit(context, builder, signature, arguments):
+        return builder.and_(arguments[0], builder.not_(arguments[1]))
+
+    return left(left, right), emit
+
+
+@intrinsic
+def _any_bit(_, vector):
+    def emit(context, builder, signature, arguments):
+        zeros = ir.Constant(context.get_value_type(vector), None)
+        some = builder.icmp_unsigned("!=", arguments[0], zeros)
+        return builder.icmp_unsigned(
+            "!=", builder.bitcast(some, ir.IntType(vector.count)), ir.Constant(ir.IntType(vector.count), 0)
+        )
+
+    return types.boolean(vector), emit
+
+
+@intrinsic
+def _count_bits(_, vector):
+    def emit(context, builder, signature, arguments):
+        kind, bits = context.get_value_type(vector), vector.dtype.bitwidth
+        suffix = f"v{vector.count}i{bits}"
+        count = builder.module.declare_intrinsic(f"llvm.ctpop.{suffix}", fnty=ir.FunctionType(kind, [kind]))
+        add = builder.module.declare_intrinsic(
+            f"llvm.vector.reduce.add.{suffix}", fnty=ir.FunctionType(kind.element, [kind])
+        )
+        return builder.zext(builder.call(add, [builder.call(count, arguments)]), ir.IntType(64))
+
+    return types.int64(vector), emit
+
+
+def overload_bits(union, without, any_bit, count_bits):
+    """Give the operations on bits to the CPU compiler."""
+
+    @overload_on_cpu(union)
+    def _union_compiled(left, right):
+        return lambda left, right: _union(left, right)
+
+    @overload_on_cpu(without)
+    def _without_compiled(left, right):
+        return lambda left, right: _without(left, right)
+
+    @overload_on_cpu(any_bit)
+    def _any_bit_compiled(vector):
+        return lambda vector: _any_bit(vector)
+
+    @overload_on_cpu(count_bits)
+    def _count_bits_compiled(vector):
+        return lambda vector: _count_bits(vector)

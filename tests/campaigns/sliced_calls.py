@@ -200,6 +200,22 @@ def estimate_cycles(case):
     yield exact > 0 or found.total == 0
 
 
+def estimate_closeness(case):
+    import edgewise as ew
+
+    exact = ew.distance_measures(case.graph, weight=False)
+    found = ew.estimate_closeness(case.graph, samples=case.graph.n_vertices + 1, weight=False)
+    yield np.allclose(found.closeness_estimates, exact.closeness, rtol=1e-12)
+    yield np.allclose(found.harmonic_estimates, exact.harmonic, rtol=1e-12)
+
+
+def diameter(case):
+    import edgewise as ew
+
+    graph = case.undirected()
+    yield ew.diameter(graph, weight=False) == ew.distance_measures(graph, weight=False).diameter
+
+
 def partition_of(case):
     """Random parts, their number, and the weight between them."""
     k = case.draw.randint(1, 4)
@@ -327,6 +343,8 @@ CHECKS = {
     "Graph": sliced_conversions.methods,
     "SingleLinkage": clustering_of("SingleLinkage"),
     "best_links": best_links,
+    "diameter": diameter,
+    "estimate_closeness": estimate_closeness,
     "estimate_cycles": estimate_cycles,
     "evaluate_partition": evaluate_partition,
     "generate": sliced_families.generate,

@@ -112,6 +112,7 @@ def problems():
         if hasattr(ew, name):
             yield name, "auto", getattr(ew, name)
     yield "partition", "auto", lambda graph: ew.partition(graph.without_weights(), 2, seed=1)
+    yield "distance_table", "auto", lambda graph: ew.distance_table(graph, list(graph), list(graph)[::2])
     yield "has_path", "auto", lambda graph: ew.has_path(graph, *two_of(graph))
     yield "largest_component", "auto", ew.largest_component
     for method in ("undirected", "simplified", "reverse", "degrees", "to_scipy", "without_weights"):

@@ -11,9 +11,9 @@ import pytest
 
 from edgewise.command import run
 from edgewise.command.paths import Method
-from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp import output, search
 from edgewise.paths.bfs import METHODS as OF_EDGES
+from edgewise.paths.measures import METHODS as OF_MEASURES
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
 
 ROADS = "from,to,km\na,b,2\nb,c,3\na,c,9\nc,d,1\nx,y,4\n"
@@ -93,7 +93,7 @@ def test_writes_the_table(roads, ending, capsys, tmp_path):
 
 
 def test_every_method_can_be_asked_for():
-    assert {method.value for method in Method.__origin__} == {"auto", *OF_EDGES, *OF_WEIGHTS, *OF_ALL_PAIRS}
+    assert {method.value for method in Method.__origin__} == {"auto", *OF_EDGES, *OF_WEIGHTS, *OF_MEASURES}
 
 
 @pytest.mark.parametrize(("method", "more", "furthest"), [("bellman-ford", [], 6), ("harish", ["--bfs"], 2)])

@@ -12,6 +12,7 @@ near_far = import_module("edgewise.paths.sssp.near_far")
 hierarchies = import_module("edgewise.paths.sssp.contraction_hierarchy")
 cooperative = import_module("edgewise.paths.bfs.cooperative")
 warps = import_module("edgewise.paths.betweenness.warps")
+bit_parallel = import_module("edgewise.paths.measures.bit_parallel_gpu")
 
 
 def near_far_kinds(weight, index):
@@ -77,6 +78,20 @@ def warps_kinds(index):
 @pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
 def test_betweenness(index, capability):
     check(warps.search_batches, warps_kinds(index), capability)
+
+
+def bit_parallel_kinds(index):
+    ids = f"{index}[]"
+    rows = CSR, ("int64[]", ids, "int32[]")
+    memory = bit_parallel.Memory, ("uint32[]", "uint32[]", "int32[]", ids, "uint32[]", "int64[]")
+    totals = bit_parallel.Totals, ("int64[]", "int64[]", "int64[]", "int32[]")
+    share = bit_parallel.Share, ("int64",) * 4
+    return "int32[]", (bit_parallel.Rows, (rows, rows, "int64[]")), memory, totals, share
+
+
+@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
+def test_bit_parallel(index, capability):
+    check(bit_parallel.search_batches, bit_parallel_kinds(index), capability)
 
 
 def check(region, kinds, capability):

@@ -389,8 +389,8 @@ def test_bad_input_is_named():
             solve(graph, table)
         with pytest.raises(OptionError, match="targets is a table of ids"):
             solve(graph, 0, targets=table)
-    with pytest.raises(OptionError, match="method='astar' is unknown; use one of auto, harish,"):
-        solve(graph, 0, method="astar")
+    with pytest.raises(OptionError, match="method='magic' is unknown; use one of auto, harish,"):
+        solve(graph, 0, method="magic")
     with pytest.raises(OptionError, match="method harish has no option 'delta'"):
         solve(graph, 0, method="harish", delta=2)
     with pytest.raises(OptionError, match="a Graph is needed, not list"):

@@ -66,6 +66,14 @@ METHODS = {
         devices=("cpu",),
         memory=lambda size: 290 * size.threads * size.vertices,  # levels and three words for 64 sources
     ),
+    "phast": PathMethod(
+        Driver("edgewise.paths.hierarchy.phast:all_pairs"),
+        "up a contraction hierarchy and down all of it, a vector of sources at a time",
+        "Delling et al. 2011",
+        weights="not negative",
+        memory=lambda size: 270 * size.threads * size.vertices,  # distances of a vector, and places
+        whole_batches=True,
+    ),
     "johnson": PathMethod(
         Driver("edgewise.paths.apsp.johnson:johnson"),
         "potentials make weights non-negative, then sssp",
@@ -105,7 +113,8 @@ def all_pairs_shortest_paths(
         from these vertices only.  ``floyd-warshall`` and its kin compute the whole matrix
         and return rows of it: for one source they take as much time and memory as for all.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by size, density and weights.
+        A name in ``METHODS``, or ``"auto"``: ``phast`` for a graph that is prepared for routes
+        (:meth:`Graph.prepare`), else chosen by size, density and weights.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
         the graph.
@@ -156,11 +165,11 @@ def all_pairs_shortest_paths(
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
     if (client := options.get("client")) is not None:
-        from edgewise.paths.apsp.by_workers import WorkerJob, check_places
+        from edgewise.paths.apsp.by_workers import WorkerJob, check_places, without_hierarchy
 
         check_places(device, devices)
         request = Request(method, sources, dtype, ("cpu",), output, reporter())
-        return WorkerJob(METHODS, graph, request, client).run()
+        return WorkerJob(without_hierarchy(METHODS, method), graph, request, client).run()
     if devices is None:
         names = worker_names(graph.device if device is None else arrays.resolve(device))
     else:

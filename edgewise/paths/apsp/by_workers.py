@@ -120,6 +120,11 @@ def _check_method(search):
         raise OptionError(f"{problem}; leave out {given}, or use {instead}")
 
 
+def without_hierarchy(methods, method):
+    """The methods that ``auto`` chooses from: a hierarchy stays with the process that has prepared it."""
+    return {name: one for name, one in methods.items() if method != "auto" or name != "phast"}
+
+
 def check_places(device, devices):
     """Refuse devices beside a client."""
     if devices is not None or device not in (None, "cpu"):

@@ -18,7 +18,14 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.method import kind_of
 from edgewise.paths.apsp.output import RowFile, check_path, type_begun
 from edgewise.paths.apsp.result import AllPairs
-from edgewise.paths.apsp.search import Search, TooLarge, first_too_small, memory_needed, rows_of_a_block
+from edgewise.paths.apsp.search import (
+    BLOCK_BYTES,
+    Search,
+    TooLarge,
+    first_too_small,
+    memory_needed,
+    rows_of_a_block,
+)
 from edgewise.paths.method import flat
 from edgewise.paths.sssp.weights import WIDER
 
@@ -49,6 +56,10 @@ def share_out(workers, tasks, serve):
         except BaseException:
             stopped.append(None)
             raise
+
+
+#: Rows of a block, at least, where a search from a few sources takes as long as one from a batch.
+BATCH_ROWS = 64
 
 
 class Request(NamedTuple):
@@ -82,6 +93,7 @@ class Job:
         #: Where the blocks are put together.
         self.device = self.graph.device if len(devices) == 1 else "cpu"
 
+        self.search: Any = None  # while it is being made
         how = request.method, request.dtype, len(self.sources) * 2 > n
         self.search = Search(methods, self.graph, *how, devices, self._fits)
         #: A search on each device, which take blocks of sources in turn.
@@ -110,7 +122,13 @@ class Job:
         return len(self.sources), self.graph.n_vertices
 
     def run(self):
-        """Search, in a wider type where it must be, and return the result."""
+        """Search, and return the result."""
+        search, (distances, seconds) = self.search, self.solved()
+        run = self.graph, search.name, seconds
+        return AllPairs(*run, self.sources, search.weighted, search.adjacency, distances, devices=self.names)
+
+    def solved(self):
+        """Search, in a wider type where it must be; return the distances and the seconds."""
         start = perf_counter()
         with arrays.guard(self.graph.device), np.errstate(over="ignore"):
             while True:
@@ -120,8 +138,18 @@ class Job:
                 except TooLarge:
                     self._widen()
             arrays.synchronize(self.graph.device)
-        search, run = self.search, (self.graph, self.search.name, perf_counter() - start)
-        return AllPairs(*run, self.sources, search.weighted, search.adjacency, distances, devices=self.names)
+        return distances, perf_counter() - start
+
+    def rows_at_a_time(self, dtype):
+        """Rows of distances that are searched for at a time."""
+        (height, width), method = self.shape, self.search and self.search.method
+        in_batches = method and method.whole_batches
+        if self.output is None and method and (method.full_matrix or in_batches):
+            return max(1, height)
+        if in_batches:
+            fitting = BLOCK_BYTES // (max(width, 1) * np.dtype(dtype).itemsize)
+            return max(BATCH_ROWS, fitting // BATCH_ROWS * BATCH_ROWS)
+        return rows_of_a_block(height, width, dtype)
 
     def _widen(self):
         for search in self.device_workers:
@@ -135,7 +163,7 @@ class Job:
         dtype, (height, width) = self.search.dtype, self.shape
         self._check_memory()
         matrix = arrays.empty(height * width, dtype, self.device)
-        rows = max(1, height) if self.search.method.full_matrix else rows_of_a_block(height, width, dtype)
+        rows = self.rows_at_a_time(dtype)
         n_blocks, done = -(-height // rows), []
 
         def serve(search, block):
@@ -162,7 +190,7 @@ class Job:
     def _memory_needed(self, full_matrix, dtype):
         """Bytes needed on each device."""
         height, width = self.shape
-        rows = height if self.output is None else min(height, rows_of_a_block(height, width, dtype))
+        rows = height if self.output is None else min(height, self.rows_at_a_time(dtype))
         in_place = self.in_order and rows == width
         return memory_needed(full_matrix, width, rows, np.dtype(dtype).itemsize, self.devices, in_place)
 
@@ -194,7 +222,7 @@ class Job:
         if begun is not None and begun == WIDER.get(search.dtype.name) and not search.requested:
             self._widen()
         self._check_memory()
-        rows = rows_of_a_block(self.shape[0], self.shape[1], search.dtype)
+        rows = self.rows_at_a_time(search.dtype)
         with RowFile(self.output, self.shape, search.dtype, rows, facts) as file:
             self._fill(file)
             return file.finish()

@@ -25,6 +25,7 @@ from edgewise.device import arrays, each
 from edgewise.errors import OptionError, argument
 from edgewise.method import check_device
 from edgewise.paths.csr import adjacency_of, unreached
+from edgewise.paths.hierarchy import kept
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
 
@@ -244,6 +245,8 @@ class Search:
         """The method of ``auto``: one that all devices can run, and that fits."""
         device = next((device for device in devices if device != "cpu"), "cpu")
         n_entries = len(self.adjacency.neighbours)
+        if self.adjacency.routes is not None and "phast" in self.methods and len(devices) == 1:
+            return "phast"
         facts = self.graph.n_vertices, n_entries, device, self.weighted, self.signed
         name = choose(*facts, all_sources and (len(devices) == 1 or "cpu" not in devices))
         if self.methods[name].full_matrix and fits is not None and not fits(True, self.dtype):
@@ -261,7 +264,11 @@ class Search:
 
     def adjacency_on(self, graph):
         """The adjacency of the graph, or of a copy on another device, with weights of the type."""
-        return rows_in(graph, self.dtype.name) if self.weighted else adjacency_of(graph)
+        if self.weighted:
+            return rows_in(graph, self.dtype.name)
+        adjacency = adjacency_of(graph)
+        adjacency.routes = adjacency.routes or kept(graph)
+        return adjacency
 
     def _set_method(self, name):
         self.name, self.method = name, self.methods[name]

@@ -96,6 +96,13 @@ METHODS = {
         weights="whole, not negative",
         directed=False,
     ),
+    "phast": PathMethod(
+        Driver("edgewise.paths.hierarchy.phast:distances"),
+        "up a contraction hierarchy and down all of it, level by level",
+        "Delling et al. 2011",
+        weights="whole, not negative",
+        memory=lambda size: (size.weight + 8) * size.vertices,
+    ),
 }
 
 
@@ -223,6 +230,7 @@ def _run(graph, rows, method, search):
 def _auto(rows, search):
     """Name of the method that ``auto`` takes, and what that has found if it has searched already.
 
+    ``phast`` searches for all distances, which are whole numbers, of a graph that is prepared for routes.
     ``bellman-ford`` takes negative weights.  On a GPU others are left to ``near-far``, or without a cutoff to
     the method for which the graph is prepared.  On the CPU ``near-far-sequential`` searches a small graph,
     and a larger one if that ends soon: where few vertices are within reach, or few wait at a time, or targets
@@ -230,6 +238,9 @@ def _auto(rows, search):
     """
     if rows.spread.least < 0:
         return "bellman-ford", None
+    everything = search.cutoff is None and search.targets is None
+    if rows.routes is not None and everything and METHODS["phast"].takes_weights(rows.weights.dtype):
+        return "phast", None
     if search.device != "cpu":
         return rows.prepared if rows.prepared and search.cutoff is None else "near-far", None
     found = None

@@ -19,6 +19,7 @@ from edgewise.device import arrays, each, fetch_max
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.paths.csr import adjacency_of, spread_of, unreached
+from edgewise.paths.hierarchy import kept
 from edgewise.primitives import count
 from edgewise.weights import SIMILARITY
 
@@ -53,11 +54,14 @@ def rows_in(graph, name=None):
     Entries of infinite weight are not among them.
     """
     if name is None:  # a microsecond less for a search that takes fifteen
-        return graph.cached("weighted rows", lambda: _own_rows(graph))
-    spread = spread_in(graph)
+        rows = graph.cached("weighted rows", lambda: _own_rows(graph))
+        rows.routes = rows.routes or kept(graph)
+        return rows
+    spread, hierarchy = spread_in(graph), kept(graph)
     graph = passable(graph)
     rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
     rows.spread = spread
+    rows.routes = rows.routes or hierarchy
     return rows
 
 

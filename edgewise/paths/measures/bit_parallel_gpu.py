@@ -1,0 +1,530 @@
+"""The same on a GPU: a vertex's words are read by the lanes of a group, 16 bytes a lane.
+
+A *group* of four lanes has the 64 bytes of a vertex, and so 512 sources.  It takes a queued vertex and pushes
+what that has seen, or a vertex and pulls what its neighbours have seen; a warp has eight vertices at a time,
+and each lane reads the words of four neighbours before it needs any.  A lane stops when its own 128 sources
+have all reached the vertex.  Rows in the order of their lengths keep the groups of a warp equally busy
+(:mod:`~edgewise.paths.measures.numbering`).  Long rows are cut into pieces, which are pulled one by one.
+
+*Teams.*  A batch of a road network has hundreds of levels, whose frontiers are few vertices.  There each
+block is a team with a batch and memory of its own, and its threads wait for each other only.  In other graphs
+all blocks are one team, whose words stay in the cache together.
+
+A level has two parts.  First the queued vertices *settle*: what is new is added to the sums and to what is
+seen.  Then they push, or all vertices pull.  A vertex is queued when the first of its new bits arrives, which
+a stamp with the number of the turn tells.  Counters, and the bits that are new to any vertex, are kept in
+three sets that turns use one after the other (:mod:`~edgewise.primitives.rounds`).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import (
+    Worker,
+    arrays,
+    barrier_wait,
+    device,
+    fetch_add,
+    fetch_max,
+    fetch_or,
+    load,
+    parallel_region,
+)
+from edgewise.device.launch import processors
+from edgewise.device.target import SIMULATED
+from edgewise.device.warps import (
+    ballot,
+    block_barrier,
+    block_size,
+    popcount,
+    shuffle,
+    warp_aggregated_add,
+    warp_size,
+)
+from edgewise.paths.csr import CSR, THIN
+from edgewise.paths.measures.sums import DISTANCE, HIGH, PARTS, REACHED, halves_of_inverse
+from edgewise.primitives.quads import load_quad, store_quad
+from edgewise.primitives.rounds import Rounds, places, set_of, words
+
+#: Lanes of a group: a warp of the simulator has one.
+GROUP = 1 if SIMULATED else 4
+#: Threads of a block, and blocks that a multiprocessor must be able to run at once.
+THREADS, BLOCKS = 512, 2
+#: Entries of a row that is not cut into pieces, and of a piece.
+PIECE = 512
+#: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
+PULLED_PART = 8
+#: Teams that are worth having; a graph whose memory fits fewer times has one team.
+LEAST_TEAMS = 16
+#: Batches of a team in one launch.
+LAUNCHED = 32
+#: Bits of a word of 32.
+FULL = np.uint32(2**32 - 1)
+NONE = np.uint32(0)
+#: Where the number of a piece begins; a vertex is below.
+PIECE_BIT = 32
+
+
+class Counters(NamedTuple):
+    """Counters of a turn: vertices queued, entries of the frontier's rows, and new pairs."""
+
+    queued: int
+    entries: int
+    pairs: int
+
+
+AT = places(Counters)
+SETS = Rounds(0, words(Counters))
+#: Words of a team's counters.
+SET_WORDS = SETS.end
+
+
+class Rows(NamedTuple):
+    """``outgoing`` and ``incoming`` rows, and ``pieces`` (k,) int64 of long incoming ones.
+
+    A piece is its number, shifted by :data:`PIECE_BIT`, and the vertex.
+    """
+
+    outgoing: CSR
+    incoming: CSR
+    pieces: Any
+
+
+class Memory(NamedTuple):
+    """The searches of all teams, one after the other.
+
+    Each has ``seen`` and ``new`` (n words,) uint32, ``stamps`` (n,) int32, ``queue`` (2 n,) index array,
+    ``found`` (3 words,) uint32, bits that are new to any vertex in a turn, and ``counters`` (SET_WORDS,)
+    int64.
+    """
+
+    seen: Any
+    new: Any
+    stamps: Any
+    queue: Any
+    found: Any
+    counters: Any
+
+
+class Totals(NamedTuple):
+    """``sources`` (k,) int64, and what is added up: see :mod:`~edgewise.paths.measures.bit_parallel`."""
+
+    sources: Any
+    of_vertices: Any
+    hops: Any
+    farthest: Any
+
+
+class Share(NamedTuple):
+    """``n_teams``, 0 if all blocks are one team, the lanes of a ``group``, and a launch's sources."""
+
+    n_teams: int
+    group: int
+    first: int
+    stop: int
+
+
+class Member(NamedTuple):
+    """A thread of a team: its ``id`` of ``count``, its ``lane``, its ``part`` of a group, its team's places.
+
+    ``alone``: whether the team is a block.  ``n``: vertices.  ``words``: first of the words of the team's
+    vertices; ``vertices``: of their stamps; ``sets``: of its counters; ``found``: of its bits.
+    """
+
+    worker: Worker
+    alone: bool
+    id: int
+    count: int  # type: ignore[assignment]
+    lane: int
+    part: int
+    group: int
+    n: int
+    words: int
+    vertices: int
+    sets: int
+    found: int
+
+
+class Turn(NamedTuple):
+    """A level of a batch: ``number`` of the turn, ``level``, first place of its queue, of the next one."""
+
+    number: int
+    level: Any
+    queue: int
+    next: int
+
+
+@device
+def wait(member):
+    """Wait for the other threads of the team."""
+    if member.alone:
+        block_barrier()
+    else:
+        barrier_wait(member.worker)
+
+
+@device
+def quad_of(member, vertex):
+    """Place of the four words of a vertex that the lane has."""
+    return member.words + vertex * 4 * member.group + 4 * member.part
+
+
+@device
+def sum_of(value, lane, width):
+    """Sum of an int64 over the ``width`` lanes, a power of two, that the lane belongs to."""
+    distance = 1
+    while distance < width:
+        value += shuffle(value, lane ^ distance)
+        distance *= 2
+    return value
+
+
+@device
+def note_found(member, memory, at, bits, shift):
+    """Add a word's bits of a warp's groups to those that are found; ``shift``: which of the lane's words."""
+    distance, lanes = member.group, warp_size()
+    while distance < lanes:
+        bits = np.uint32(bits | shuffle(bits, member.lane ^ distance))
+        distance *= 2
+    place = at + 4 * member.part + shift
+    if member.lane < member.group and (bits & ~load(memory.found, place)) != 0:
+        fetch_or(memory.found, place, bits)
+
+
+@device
+def add_to_vertex(member, totals, vertex, count, level):
+    """Add the number of new bits of a vertex to its sums; each lane of the group has a part of them."""
+    high, low = halves_of_inverse(level)
+    for which in range(member.part, PARTS, member.group):
+        factor = low
+        if which == REACHED:
+            factor = np.int64(1)
+        elif which == DISTANCE:
+            factor = level
+        elif which == HIGH:
+            factor = high
+        if factor != 0:
+            fetch_add(totals.of_vertices, vertex * PARTS + which, count * factor)
+
+
+@device
+def settle(member, rows, memory, totals, turn, size):
+    """Add up the new bits of the queued vertices, and count their entries; long rows count as all."""
+    offsets, n_pairs, n_entries = rows.outgoing.offsets, np.int64(0), np.int64(0)
+    one, two, three, four = NONE, NONE, NONE, NONE
+    first, step = (member.id - member.lane) // member.group, member.count // member.group
+    for base in range(first, size, step):
+        item, count, vertex = base + member.lane // member.group, np.int64(0), np.int64(0)
+        if item < size:
+            vertex = np.int64(memory.queue[turn.queue + item])
+            at = quad_of(member, vertex)
+            a, b, c, d = load_quad(memory.new, at)
+            e, f, g, h = load_quad(memory.seen, at)
+            store_quad(memory.new, at, NONE, NONE, NONE, NONE)
+            store_quad(
+                memory.seen, at, np.uint32(a | e), np.uint32(b | f), np.uint32(c | g), np.uint32(d | h)
+            )
+            one, two, three, four = (
+                np.uint32(one | a),
+                np.uint32(two | b),
+                np.uint32(three | c),
+                np.uint32(four | d),
+            )
+            count = popcount(a) + popcount(b) + popcount(c) + popcount(d)
+        count = sum_of(count, member.lane, member.group)
+        if item < size:
+            add_to_vertex(member, totals, vertex, count, turn.level)
+            if member.part == 0:
+                degree = offsets[vertex + 1] - offsets[vertex]
+                n_pairs += count
+                n_entries += degree if degree <= PIECE else np.int64(len(rows.outgoing.neighbours))
+    at = member.found + turn.number % 3 * 4 * member.group
+    note_found(member, memory, at, one, 0)
+    note_found(member, memory, at, two, 1)
+    note_found(member, memory, at, three, 2)
+    note_found(member, memory, at, four, 3)
+    add_counts(member, memory, turn, n_pairs, n_entries)
+
+
+@device
+def add_counts(member, memory, turn, n_pairs, n_entries):
+    """Add a warp's pairs and entries to the counters of the turn."""
+    lanes, counters = warp_size(), member.sets + set_of(SETS, turn.number)
+    n_pairs, n_entries = sum_of(n_pairs, member.lane, lanes), sum_of(n_entries, member.lane, lanes)
+    if member.lane == 0 and n_pairs > 0:
+        fetch_add(memory.counters, counters + AT.pairs, n_pairs)
+        fetch_add(memory.counters, counters + AT.entries, n_entries)
+
+
+@device
+def append(member, memory, turn, vertex):
+    """Queue a vertex for the next level."""
+    place = warp_aggregated_add(memory.counters, member.sets + set_of(SETS, turn.number) + AT.queued)
+    memory.queue[turn.next + place] = vertex
+
+
+@device
+def set_bits(array, at, bits):
+    """Set the bits of a word, if any."""
+    if bits != 0:
+        fetch_or(array, at, bits)
+
+
+@device
+def offer(member, memory, turn, vertex, bits):
+    """Make some bits, not all zero, new to a vertex, which is queued if they are the first."""
+    at, stamp = quad_of(member, vertex), member.vertices + vertex
+    set_bits(memory.new, at, bits[0])
+    set_bits(memory.new, at + 1, bits[1])
+    set_bits(memory.new, at + 2, bits[2])
+    set_bits(memory.new, at + 3, bits[3])
+    if (
+        load(memory.stamps, stamp) != turn.number
+        and fetch_max(memory.stamps, stamp, turn.number) != turn.number
+    ):
+        append(member, memory, turn, vertex)
+
+
+@device
+def push(member, rows, memory, turn, size):
+    """Pass what the queued vertices have seen on to their neighbours; a group has a vertex."""
+    for item in range(member.id // member.group, size, member.count // member.group):
+        vertex = np.int64(memory.queue[turn.queue + item])
+        a, b, c, d = load_quad(memory.seen, quad_of(member, vertex))
+        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+            other = np.int64(rows.neighbours[entry])
+            e, f, g, h = load_quad(memory.seen, quad_of(member, other))
+            bits = np.uint32(a & ~e), np.uint32(b & ~f), np.uint32(c & ~g), np.uint32(d & ~h)
+            if (bits[0] | bits[1] | bits[2] | bits[3]) != 0:
+                offer(member, memory, turn, other, bits)
+
+
+@device
+def gather(member, neighbours, seen, begin, end, lacking):
+    """Return those of the lane's bits that are seen by a neighbour of a row's part."""
+    (one, two, three, four), final, entry = lacking, end - 1, begin
+    while entry < end and (one | two | three | four) != 0:
+        a, b, c, d = load_quad(seen, quad_of(member, np.int64(neighbours[entry])))
+        e, f, g, h = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 1, final)])))
+        i, j, k, m = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 2, final)])))
+        p, q, r, s = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 3, final)])))
+        one, two = np.uint32(one & ~(a | e | i | p)), np.uint32(two & ~(b | f | j | q))
+        three, four = np.uint32(three & ~(c | g | k | r)), np.uint32(four & ~(d | h | m | s))
+        entry += 4
+    first, second = np.uint32(lacking[0] & ~one), np.uint32(lacking[1] & ~two)
+    return first, second, np.uint32(lacking[2] & ~three), np.uint32(lacking[3] & ~four)
+
+
+@device
+def lacking_of(member, memory, vertex):
+    """The lane's bits that a vertex has not seen."""
+    a, b, c, d = load_quad(memory.seen, quad_of(member, vertex))
+    return np.uint32(FULL & ~a), np.uint32(FULL & ~b), np.uint32(FULL & ~c), np.uint32(FULL & ~d)
+
+
+@device
+def pull_pieces(member, rows, pieces, memory, turn):
+    """Let the vertices of long rows collect what their neighbours have seen; a group has a piece."""
+    for item in range(member.id // member.group, len(pieces), member.count // member.group):
+        vertex = pieces[item] & ((np.int64(1) << PIECE_BIT) - 1)
+        begin = rows.offsets[vertex] + (pieces[item] >> PIECE_BIT) * PIECE
+        end, lacking = min(begin + PIECE, rows.offsets[vertex + 1]), lacking_of(member, memory, vertex)
+        bits = gather(member, rows.neighbours, memory.seen, begin, end, lacking)
+        if (bits[0] | bits[1] | bits[2] | bits[3]) != 0:
+            offer(member, memory, turn, vertex, bits)
+
+
+@device
+def pull(member, rows, memory, turn):
+    """Let every vertex of a row that is not long collect what its neighbours have seen; a group has a row."""
+    n, group = len(rows.offsets) - 1, member.group
+    first, step = (member.id - member.lane) // group, member.count // group
+    for base in range(first, n, step):
+        vertex, bits = base + member.lane // group, (NONE, NONE, NONE, NONE)
+        if vertex < n:
+            begin, end = rows.offsets[vertex], rows.offsets[vertex + 1]
+            if end - begin <= PIECE:
+                lacking = lacking_of(member, memory, vertex)
+                bits = gather(member, rows.neighbours, memory.seen, begin, end, lacking)
+        has_bits = (bits[0] | bits[1] | bits[2] | bits[3]) != 0
+        if has_bits:
+            store_quad(memory.new, quad_of(member, vertex), bits[0], bits[1], bits[2], bits[3])
+        others = (ballot(has_bits) >> (member.lane - member.part)) & ((1 << group) - 1)
+        if member.part == 0 and others != 0:
+            append(member, memory, turn, vertex)
+
+
+@device
+def unused_bits(word, n_sources):
+    """The bits of a word that have no source."""
+    used = min(max(n_sources - 32 * word, 0), 32)
+    return np.uint32((np.int64(2**32 - 1) << used) & np.int64(2**32 - 1))
+
+
+@device
+def begin_batch(member, memory, sources, first, n_sources, queue):
+    """Queue the sources of a batch; bits without a source count as seen everywhere."""
+    n_words = 4 * member.group
+    unused = (
+        unused_bits(4 * member.part, n_sources),
+        unused_bits(4 * member.part + 1, n_sources),
+        unused_bits(4 * member.part + 2, n_sources),
+        unused_bits(4 * member.part + 3, n_sources),
+    )
+    for vertex in range(member.id // member.group, member.n, member.count // member.group):
+        store_quad(memory.seen, quad_of(member, vertex), unused[0], unused[1], unused[2], unused[3])
+    for number in range(member.id, n_sources, member.count):
+        source = sources[first + number]
+        memory.queue[queue + number] = source
+        bit = np.uint32(np.int64(1) << (number % 32))
+        fetch_or(memory.new, member.words + source * n_words + number // 32, bit)
+
+
+@device
+def note_farthest(member, memory, totals, place, batch, level):
+    """Note a level for the sources of the batch whose bits are found from ``place`` on."""
+    first, n_sources = batch
+    for number in range(member.id, n_sources, member.count):
+        if (load(memory.found, place + number // 32) >> np.uint32(number % 32)) & np.uint32(1) != 0:
+            totals.farthest[totals.sources[first + number]] = level
+
+
+@device
+def clear_turn(member, memory, number):
+    """Clear the counters and the found bits of a turn to come."""
+    if member.id == 0:
+        at = member.sets + set_of(SETS, number)
+        memory.counters[at + AT.queued], memory.counters[at + AT.entries] = 0, 0
+        memory.counters[at + AT.pairs] = 0
+    for word in range(member.id, 4 * member.group, member.count):
+        memory.found[member.found + number % 3 * 4 * member.group + word] = NONE
+
+
+@device
+def finish_batch(member, memory, totals, number, batch):
+    """Note the sources that do not reach all vertices."""
+    one, two, three, four = NONE, NONE, NONE, NONE
+    for vertex in range(member.id // member.group, member.n, member.count // member.group):
+        a, b, c, d = lacking_of(member, memory, vertex)
+        one, two, three, four = (
+            np.uint32(one | a),
+            np.uint32(two | b),
+            np.uint32(three | c),
+            np.uint32(four | d),
+        )
+    at = member.found + number % 3 * 4 * member.group
+    note_found(member, memory, at, one, 0)
+    note_found(member, memory, at, two, 1)
+    note_found(member, memory, at, three, 2)
+    note_found(member, memory, at, four, 3)
+    wait(member)
+    note_farthest(member, memory, totals, at, batch, -1)
+    clear_turn(member, memory, number + 1)
+    wait(member)
+
+
+@device
+def search_from(member, rows, memory, totals, number, batch):
+    """Search from a batch, level by level, from turn ``number`` on; return the next turn."""
+    first, size = batch
+    here, there, level = 2 * member.vertices, 2 * member.vertices + member.n, np.int64(0)
+    begin_batch(member, memory, totals.sources, first, size, here)
+    wait(member)
+    while size > 0:
+        turn = Turn(number, level, here, there)
+        settle(member, rows, memory, totals, turn, size)
+        wait(member)
+        counters = member.sets + set_of(SETS, number)
+        if member.id == 0:
+            fetch_add(totals.hops, level, load(memory.counters, counters + AT.pairs))
+        place = member.found + number % 3 * 4 * member.group
+        note_farthest(member, memory, totals, place, batch, level)
+        clear_turn(member, memory, number + 1)
+        if load(memory.counters, counters + AT.entries) * PULLED_PART >= len(rows.outgoing.neighbours):
+            pull_pieces(member, rows.incoming, rows.pieces, memory, turn)
+            pull(member, rows.incoming, memory, turn)
+        else:
+            push(member, rows.outgoing, memory, turn, size)
+        wait(member)
+        size = load(memory.counters, counters + AT.queued)
+        here, there, level, number = there, here, level + 1, number + 1
+    finish_batch(member, memory, totals, number, batch)
+    return number + 1
+
+
+@device
+def member_of(worker, share, n):
+    """The thread as one of its team."""
+    size, lanes, group, alone = block_size(), warp_size(), share.group, share.n_teams > 0
+    team = worker.id // size if alone else 0
+    number, count = (worker.id % size, size) if alone else (worker.id, worker.count)
+    lane = number % lanes
+    places_of_team = 4 * group * n * team, n * team, SET_WORDS * team, 12 * group * team
+    return Member(worker, alone, number, count, lane, lane % group, group, n, *places_of_team)
+
+
+@parallel_region.by(threads=THREADS, min_blocks_per_sm=BLOCKS)
+def search_batches(worker, rows, memory, totals, share):
+    """Let each team search from one batch after the other."""
+    size, n = 128 * share.group, len(rows.outgoing.offsets) - 1
+    team, n_teams = np.int64(0), np.int64(1)
+    if share.n_teams > 0:
+        team, n_teams = worker.id // block_size(), min(share.n_teams, worker.count // block_size())
+    if team >= n_teams:
+        return
+    member, number = member_of(worker, share, n), np.int64(1)
+    for first in range(share.first + team * size, share.stop, n_teams * size):
+        batch = first, min(np.int64(size), share.stop - first)
+        number = search_from(member, rows, memory, totals, number, batch)
+
+
+def pieces_of(rows):
+    """The pieces of long rows."""
+    degrees = np.diff(arrays.move(rows.offsets, "cpu"))
+    lengths = np.where(degrees > PIECE, -(-degrees // PIECE), 0)
+    vertices = np.repeat(np.arange(len(degrees)), lengths)
+    numbers = np.arange(len(vertices)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return arrays.move((numbers << PIECE_BIT) + vertices, arrays.device_of(rows.offsets))
+
+
+def n_teams_for(graph, device, n_batches):
+    """Teams of a graph: 0 if all blocks are one; else a team is a block, and as many as are worth it."""
+    n, kind = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype
+    if len(graph.outgoing.neighbours) > THIN * n:
+        return 0
+    n_bytes = n * (32 * GROUP + 4 + 2 * kind.itemsize)
+    fitting = arrays.free_memory(device) // (2 * n_bytes + 1)
+    n_teams = min(n_batches, fitting, 1 if SIMULATED else BLOCKS * processors(device))
+    return n_teams if SIMULATED or n_teams >= LEAST_TEAMS else 0
+
+
+def solve(graph, progress, n_teams=None):
+    """Sums, pairs by hops and eccentricities, as of the CPU; ``n_teams`` as of :func:`n_teams_for`."""
+    device, n_sources, size = arrays.device_of(graph.outgoing.offsets), len(graph.sources), 128 * GROUP
+    n, kind = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype
+    if n_teams is None:
+        n_teams = n_teams_for(graph, device, -(-n_sources // size))
+    memories = max(n_teams, 1)
+    totals = Totals(
+        arrays.move(graph.sources, device),
+        arrays.zeros(n * PARTS, np.int64, device),
+        arrays.zeros(n, np.int64, device),
+        arrays.full(n, -1, np.int32, device),
+    )
+    if n_sources:
+        rows = Rows(graph.outgoing, graph.incoming, pieces_of(graph.incoming))
+        n_words = memories * n * 4 * GROUP
+        words = arrays.empty(n_words, np.uint32, device), arrays.zeros(n_words, np.uint32, device)
+        queue, step = arrays.empty(memories * 2 * n, kind, device), size * LAUNCHED * memories
+        for first in range(0, n_sources, step):
+            stop = min(first + step, n_sources)
+            stamps = arrays.zeros(memories * n, np.int32, device)
+            counters = arrays.zeros(memories * SET_WORDS, np.int64, device)
+            found = arrays.zeros(memories * 12 * GROUP, np.uint32, device)
+            memory = Memory(*words, stamps, queue, found, counters)
+            search_batches(rows, memory, totals, Share(n_teams, GROUP, first, stop))
+            arrays.synchronize(device)
+            progress(stop, n_sources)
+    of_vertices, hops, farthest = (arrays.move(array, "cpu") for array in totals[1:])
+    return of_vertices.reshape(n, PARTS), hops, farthest
