@@ -66,13 +66,15 @@ def test_a_region_is_divided_evenly(n_blocks):
         assert numbers == sorted(numbers) and len(sizes) == min(n_teams, n_blocks) == made[0].n_teams
         assert sizes.min() >= 1 and sizes.max() - sizes.min() <= 1
         for one in made:
-            assert one.n_blocks == one.count == sizes[one.number] and one.leads
+            assert one.count == sizes[one.number]
         assert [one.id for one in made] == [place for size in sizes for place in range(size)]
 
 
 @ON_HOST
-def test_teams_have_equally_many_tasks():
-    assert [even_teams(*one) for one in ((0, 5), (5, 0), (5, 9), (9, 8), (529, 528))] == [1, 1, 5, 5, 265]
+def test_numbers_of_teams():
+    assert [even_teams(n_tasks, 8) for n_tasks in (0, 1, 2, 8, 9, 16)] == [1, 1, 2, 8, 2, 8]
+    assert [even_teams(100, 8, most) for most in (0, 1, 2, 8)] == [1, 1, 2, 8]
+    assert even_teams(176, 264) == 88 and even_teams(32, 528) == 32 and even_teams(5, 528) == 5
 
 
 def wrong_by(seed, n_workers, n_teams, **replaced):

@@ -302,7 +302,7 @@ def test_as_many_teams_as_batches_blocks_and_memory_allow(monkeypatch):
     assert teams(1, 10**6, "cuda:0") == 1
     assert teams(32, 10**6, "cuda:0") == 32
     assert teams(528, 10**6, "cuda:0") == 528
-    assert teams(529, 10**6, "cuda:0") == 265  # two batches each
+    assert teams(529, 10**6, "cuda:0") == 76  # seven batches each
     assert teams(1000, 10**8, "cuda:0") == 6
     assert teams(1000, 10**9, "cuda:0") == 1
 

@@ -83,7 +83,7 @@ def test_betweenness(index, capability):
 def bit_parallel_kinds(index):
     ids = f"{index}[]"
     rows = CSR, ("int64[]", ids, "int32[]")
-    memory = bit_parallel.Memory, ("uint32[]", "uint32[]", "int32[]", ids, "uint32[]", "int64[]")
+    memory = bit_parallel.Memory, ("uint32[]", "uint32[]", "int32[]", ids, "uint32[]", "int64[]", "int32[]")
     totals = bit_parallel.Totals, ("int64[]", "int64[]", "int64[]", "int32[]")
     share = bit_parallel.Share, ("int64",) * 4
     return "int32[]", (bit_parallel.Rows, (rows, rows, "int64[]")), memory, totals, share

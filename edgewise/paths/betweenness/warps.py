@@ -426,8 +426,9 @@ def teams_for(n_batches, needed, where):
     """Number of teams: as many as there are batches, blocks, and memory for."""
     if where == "cpu":
         return even_teams(n_batches, workers())
-    room = int(USABLE * arrays.free_memory(where) // needed)
-    return even_teams(n_batches, min(BLOCKS * processors(where), room))
+    return even_teams(
+        n_batches, BLOCKS * processors(where), int(USABLE * arrays.free_memory(where) // needed)
+    )
 
 
 def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> Dependencies:
