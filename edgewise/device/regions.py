@@ -94,20 +94,20 @@ def _wait_on_cpu(barrier, n_workers, worker_id):
 
 @overload_on_cuda(_wait)
 def _wait_on_cuda(barrier, n_workers, worker_id):
-    """Blocks meet after and before the threads of each block wait at its own barrier."""
+    """One thread of each block waits for those of others, between two barriers of the block itself."""
     from numba import cuda
 
     def wait_for_blocks(barrier, n_workers, worker_id):
         cuda.syncthreads()
         if cuda.threadIdx.x == 0:
-            meet(barrier, 0, cuda.gridDim.x)
+            arrive_and_wait(barrier, 0, cuda.gridDim.x)
         cuda.syncthreads()
 
     return wait_for_blocks
 
 
 @device
-def meet(barriers, first, count):
+def arrive_and_wait(barriers, first, count):
     """Wait until ``count`` threads, of different blocks that run at once, have arrived.
 
     The state of their barrier begins at ``first``.

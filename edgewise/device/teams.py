@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.device.regions import BARRIER, Worker, barrier_wait, meet
+from edgewise.device.regions import BARRIER, Worker, arrive_and_wait, barrier_wait
 from edgewise.device.target import device, on_gpu, overload_on_cpu
 from edgewise.device.warps import block_barrier, block_size, is_first_of_block
 
@@ -98,7 +98,7 @@ def team_barrier(team):
     block_barrier()
     if team.n_blocks > 1:
         if is_first_of_block():
-            meet(team.barriers, team.number * BARRIER, team.n_blocks)
+            arrive_and_wait(team.barriers, team.number * BARRIER, team.n_blocks)
         block_barrier()
 
 

@@ -100,12 +100,12 @@ def test_barriers_hold_under_every_schedule(n_workers, n_teams):
 @ON_HOST
 @pytest.mark.parametrize("n_workers, n_teams", [(3, 1), (5, 2)])
 def test_planted_faults_are_found(n_workers, n_teams):
-    meet = jitter.jittery(regions.meet)
+    correct = jitter.jittery(regions.arrive_and_wait)
 
     def one_too_few(barriers, first, count):
-        meet(barriers, first, count - 1)
+        correct(barriers, first, count - 1)
 
-    assert any(wrong_by(seed, n_workers, n_teams, meet=one_too_few) for seed in SEEDS)
+    assert any(wrong_by(seed, n_workers, n_teams, arrive_and_wait=one_too_few) for seed in SEEDS)
     assert any(wrong_by(seed, n_workers, n_teams, BARRIER=0) for seed in SEEDS) == (n_teams > 1)
-    careless = jitter.jittery(regions.meet, fetch_add=jitter.careless_add)
-    assert any(wrong_by(seed, n_workers, n_teams, meet=careless) for seed in SEEDS)
+    careless = jitter.jittery(regions.arrive_and_wait, fetch_add=jitter.careless_add)
+    assert any(wrong_by(seed, n_workers, n_teams, arrive_and_wait=careless) for seed in SEEDS)

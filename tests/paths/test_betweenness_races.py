@@ -12,7 +12,7 @@ from tests import jitter
 
 warps = import_module("edgewise.paths.betweenness.warps")
 pytestmark = pytest.mark.interpreter
-MEET = jitter.jittery(import_module("edgewise.device.teams").meet)
+CORRECT = jitter.jittery(import_module("edgewise.device.teams").arrive_and_wait)
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(16), range(60)
 rng = np.random.default_rng(4)
 ROWS = _simple_rows(ew.Graph.from_edges(*rng.integers(0, N, (2, 24)), n_vertices=N))
@@ -56,14 +56,14 @@ def test_scores_are_the_same_under_every_schedule(n_workers, n_teams):
 
 def one_too_few(barriers, first, count):
     """A planted fault: a barrier that does not wait for the last block."""
-    MEET(barriers, first, count - 1)
+    CORRECT(barriers, first, count - 1)
 
 
-@pytest.mark.parametrize("planted", [{"fetch_or": careless_or}, {"meet": one_too_few}], ids=["or", "barrier"])
-def test_planted_faults_are_caught(planted):
+@pytest.mark.parametrize("name, planted", [("fetch_or", careless_or), ("arrive_and_wait", one_too_few)])
+def test_planted_faults_are_caught(name, planted):
     def is_right(seed):
         try:
-            found = scores_by(seed, **planted)
+            found = scores_by(seed, **{name: planted})
         except (IndexError, RuntimeWarning):  # a vertex was queued twice, or is divided by too early
             return False
         return found is not None and np.allclose(found, EXPECTED, rtol=1e-12)

@@ -7,7 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import Worker
-from edgewise.device.teams import meet, new_barriers
+from edgewise.device.teams import arrive_and_wait, new_barriers
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.measures import bit_parallel_gpu as page
 from edgewise.paths.measures.sums import PARTS
@@ -82,14 +82,14 @@ def test_a_lost_bit_is_caught():
 
 
 def test_a_barrier_that_does_not_wait_for_the_last_block_is_caught():
-    waits = jitter.jittery(meet)
+    waits = jitter.jittery(arrive_and_wait)
 
     def one_too_few(barriers, first, count):
         waits(barriers, first, count - 1)
 
     def is_right(seed):
         try:
-            return found_by(seed, 0, meet=one_too_few) == expected()
+            return found_by(seed, 0, arrive_and_wait=one_too_few) == expected()
         except (IndexError, RuntimeWarning):  # a place beyond the queue
             return False
 
