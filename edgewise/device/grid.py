@@ -100,3 +100,8 @@ def any_of_block(flag):
 def size():
     """Threads of a block, in the simulator."""
     return cuda.blockDim.x
+
+
+def is_first():
+    """Whether a thread is the first of its block, in the simulator."""
+    return cuda.threadIdx.x == 0

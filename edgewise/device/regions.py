@@ -27,7 +27,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays, fibers, helpers, launch, python_threads, threads
-from edgewise.device.atomics import load
+from edgewise.device.atomics import fence, fetch_add, load
 from edgewise.device.target import (
     INTERPRETED,
     SIMULATED,
@@ -94,25 +94,34 @@ def _wait_on_cpu(barrier, n_workers, worker_id):
 
 @overload_on_cuda(_wait)
 def _wait_on_cuda(barrier, n_workers, worker_id):
-    """Blocks wait at one counter, after and before the threads of each block wait at its own barrier."""
+    """One thread of each block waits for those of others, between two barriers of the block itself."""
     from numba import cuda
 
     def wait_for_blocks(barrier, n_workers, worker_id):
         cuda.syncthreads()
         if cuda.threadIdx.x == 0:
-            cuda.threadfence()
-            phase = load(barrier, PHASE)
-            if cuda.atomic.add(barrier, 0, 1) == cuda.gridDim.x - 1:
-                barrier[0] = 0
-                cuda.threadfence()
-                cuda.atomic.add(barrier, PHASE, 1)
-            else:
-                while load(barrier, PHASE) == phase:
-                    pass
-            cuda.threadfence()
+            arrive_and_wait(barrier, 0, cuda.gridDim.x)
         cuda.syncthreads()
 
     return wait_for_blocks
+
+
+@device
+def arrive_and_wait(barriers, first, count):
+    """Wait until ``count`` threads, of different blocks that run at once, have arrived.
+
+    The state of their barrier begins at ``first``.
+    """
+    fence()
+    phase = load(barriers, first + PHASE)
+    if fetch_add(barriers, first, 1) == count - 1:
+        barriers[first] = 0
+        fence()
+        fetch_add(barriers, first + PHASE, 1)
+    else:
+        while load(barriers, first + PHASE) == phase:
+            pass
+    fence()
 
 
 class parallel_region:

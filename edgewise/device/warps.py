@@ -132,6 +132,11 @@ def block_size():
     return _block().size() if SIMULATED else 1
 
 
+def is_first_of_block():
+    """Whether this worker is the first one of its block."""
+    return _block().is_first() if SIMULATED else True
+
+
 def block_barrier():
     """Wait until all workers of the block have arrived."""
     if SIMULATED:
@@ -161,6 +166,7 @@ def _block_add_on_cpu(array, index, value):
 
 overload_on_cpu(popcount)(lambda lanes: lambda lanes: lanes & 1)
 overload_on_cpu(block_size)(lambda: lambda: 1)
+overload_on_cpu(is_first_of_block)(lambda: lambda: True)
 overload_on_cpu(block_barrier)(lambda: lambda: None)
 overload_on_cpu(block_any)(lambda flag: lambda flag: flag)
 
@@ -268,6 +274,10 @@ def _register_blocks():
     @overload_on_cuda(block_size)
     def block_size_on_cuda():
         return lambda: cuda.blockDim.x
+
+    @overload_on_cuda(is_first_of_block)
+    def is_first_of_block_on_cuda():
+        return lambda: cuda.threadIdx.x == 0
 
     @overload_on_cuda(block_barrier)
     def block_barrier_on_cuda():

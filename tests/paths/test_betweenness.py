@@ -279,10 +279,10 @@ def on_host(values):
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-@pytest.mark.parametrize("teams", [0, 1, 3])
+@pytest.mark.parametrize("teams", [None, 1, 3])
 def test_warps_in_teams_and_pieces(teams, directed):
     """The search of GPUs, on threads of the CPU too, where each is a block."""
-    draw = np.random.default_rng(teams)
+    draw = np.random.default_rng(teams or 0)
     n, m = (12, 30) if SIMULATED else (40, 100)
     sources, targets = draw.integers(0, n, (2, m))
     sources[: m // 3] = 5  # a hub, whose row is in pieces
@@ -295,17 +295,16 @@ def test_warps_in_teams_and_pieces(teams, directed):
             assert np.allclose(on_host(found.scores), wanted, rtol=1e-12)
 
 
-def test_few_batches_of_a_graph_that_is_not_thin_are_searched_by_all_blocks(monkeypatch):
-    rows = _simple_rows(ew.generate.rmat(8, edge_factor=16, seed=1))
-    thin = _simple_rows(ew.generate.grid(9))
+def test_as_many_teams_as_batches_blocks_and_memory_allow(monkeypatch):
     monkeypatch.setattr(warps, "processors", lambda device: 132)
     monkeypatch.setattr(warps.arrays, "free_memory", lambda device: 10**9)
     teams = warps.teams_for
-    assert teams(rows, 8, 10**6, "cuda:0") == (1, True)
-    assert teams(thin, 8, 10**6, "cuda:0") == (8, False)
-    assert teams(rows, 10**4, 10**6, "cuda:0") == (528, False)
-    assert teams(rows, 10**4, 3 * 10**7, "cuda:0") == (1, True)  # memory for 20 teams is too little
-    assert teams(rows, 10**4, 10**7, "cuda:0") == (60, False)
+    assert teams(1, 10**6, "cuda:0") == 1
+    assert teams(32, 10**6, "cuda:0") == 32
+    assert teams(528, 10**6, "cuda:0") == 528
+    assert teams(529, 10**6, "cuda:0") == 76  # seven batches each
+    assert teams(1000, 10**8, "cuda:0") == 6
+    assert teams(1000, 10**9, "cuda:0") == 1
 
 
 def test_sums_are_as_many_as_the_size_says():

@@ -12,6 +12,7 @@ from tests import jitter
 
 warps = import_module("edgewise.paths.betweenness.warps")
 pytestmark = pytest.mark.interpreter
+CORRECT = jitter.jittery(import_module("edgewise.device.teams").arrive_and_wait)
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(16), range(60)
 rng = np.random.default_rng(4)
 ROWS = _simple_rows(ew.Graph.from_edges(*rng.integers(0, N, (2, 24)), n_vertices=N))
@@ -19,20 +20,23 @@ SOURCES, WEIGHTS = np.arange(5), np.arange(1.0, N + 1)
 EXPECTED = METHODS["brandes"].run(ROWS, SOURCES, WEIGHTS, True).scores
 
 
-def scores_by(seed, **replaced):
-    """Scores by three workers that are one team; ``None`` if they got stuck."""
+def scores_by(seed, n_workers=WORKERS, n_teams=1, **replaced):
+    """Scores by teams of workers, each of which is a block; ``None`` if they got stuck."""
     scheduler = jitter.Scheduler(seed, max_steps=100_000)
     region = jitter.jittery(warps.search_batches.body, **replaced)
     rows = warps.in_pieces(ROWS.outgoing, 3)
-    search = warps.BatchSearch(rows, rows, SOURCES, WEIGHTS, 1, 1, 1)
-    own = warps.new_scratch(search, 1, "cpu")
-    shared = {name: jitter.Jittery(getattr(own, name), scheduler) for name in ("coming", "tail", "vertices")}
+    search = warps.BatchSearch(rows, rows, SOURCES, WEIGHTS, n_teams, 1)
+    own = warps.new_scratch(search, n_teams, "cpu")
+    shared = {
+        name: jitter.Jittery(getattr(own, name), scheduler)
+        for name in ("coming", "tail", "vertices", "barriers")
+    }
     ended = jitter.run_region(
         scheduler,
-        WORKERS,
-        lambda number, barrier: region(Worker(number, WORKERS, barrier), search, own._replace(**shared)),
+        n_workers,
+        lambda number, barrier: region(Worker(number, n_workers, barrier), search, own._replace(**shared)),
     )
-    return own.scores if ended else None
+    return own.scores.reshape(n_teams, N).sum(0) if ended else None
 
 
 def careless_or(array, index, value):
@@ -42,18 +46,25 @@ def careless_or(array, index, value):
     return held
 
 
-def test_scores_are_the_same_under_every_schedule():
-    wanted = scores_by(0)
+@pytest.mark.parametrize("n_workers, n_teams", [(WORKERS, 1), (5, 2)])
+def test_scores_are_the_same_under_every_schedule(n_workers, n_teams):
+    wanted = scores_by(0, n_workers, n_teams)
     assert np.allclose(wanted, EXPECTED, rtol=1e-12)
     for seed in SEEDS:
-        assert scores_by(seed).tobytes() == wanted.tobytes(), f"seed {seed}"
+        assert scores_by(seed, n_workers, n_teams).tobytes() == wanted.tobytes(), f"seed {seed}"
 
 
-def test_the_planted_race_is_caught():
+def one_too_few(barriers, first, count):
+    """A planted fault: a barrier that does not wait for the last block."""
+    CORRECT(barriers, first, count - 1)
+
+
+@pytest.mark.parametrize("name, planted", [("fetch_or", careless_or), ("arrive_and_wait", one_too_few)])
+def test_planted_faults_are_caught(name, planted):
     def is_right(seed):
         try:
-            found = scores_by(seed, fetch_or=careless_or)
-        except IndexError:  # a vertex was queued twice
+            found = scores_by(seed, **{name: planted})
+        except (IndexError, RuntimeWarning):  # a vertex was queued twice, or is divided by too early
             return False
         return found is not None and np.allclose(found, EXPECTED, rtol=1e-12)
 

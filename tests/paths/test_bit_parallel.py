@@ -123,15 +123,23 @@ def test_directions_agree(part, monkeypatch):
 
 
 @pytest.mark.skipif(not SIMULATED, reason="counts the searches of GPUs")
-@pytest.mark.parametrize("m, n_teams", [(40, 1), (200, 0)])
-def test_a_block_for_each_batch_or_all_for_one(m, n_teams, monkeypatch):
-    """Thin graphs have teams, and several batches and launches."""
+def test_several_launches(monkeypatch):
     shares, search = [], bit_parallel_gpu.search_batches
     noted = lambda *given: (shares.append(given[-1]), search(*given))  # noqa: E731
     monkeypatch.setattr(bit_parallel_gpu, "search_batches", noted)
     monkeypatch.setattr(bit_parallel_gpu, "LAUNCHED", 1)
-    check(20, *drawn(20, m, 4), False)
-    assert [share.n_teams for share in shares] == [n_teams]
+    check(140, *drawn(140, 200, 4), False)
+    assert [(share.n_teams, share.first) for share in shares] == [(1, 0), (1, 128)]
+
+
+def test_thin_graphs_have_teams(monkeypatch):
+    monkeypatch.setattr(bit_parallel_gpu, "SIMULATED", False)
+    monkeypatch.setattr(bit_parallel_gpu, "processors", lambda device: 132)
+    monkeypatch.setattr(bit_parallel_gpu.arrays, "free_memory", lambda device: 10**9)
+    thin, other = (numbered(adjacency_of(ew.Graph.from_edges(*drawn(100, m, 4)))) for m in (90, 900))
+    teams = bit_parallel_gpu.n_teams_for
+    assert [teams(thin, "cuda:0", n_batches) for n_batches in (1, 20, 176)] == [1, 20, 88]
+    assert teams(other, "cuda:0", 176) == 1
 
 
 def test_every_method_returns_the_same_bits():

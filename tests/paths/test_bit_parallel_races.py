@@ -7,6 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import Worker
+from edgewise.device.teams import arrive_and_wait, new_barriers
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.measures import bit_parallel_gpu as page
 from edgewise.paths.measures.sums import PARTS
@@ -48,13 +49,14 @@ def found_by(seed, part, **replaced):
         shared(2 * N, np.uint32),
         shared(12, np.uint32),
         shared(page.SET_WORDS, np.int64),
+        jitter.Jittery(new_barriers(1, "cpu"), scheduler),
     )
     totals = page.Totals(np.arange(N), shared(N * PARTS, np.int64), shared(N, np.int64), shared(N, np.int32))
     ends = (
         page.Rows(rows, rows, page.pieces_of(rows)),
         memory,
         totals,
-        page.Share(0, 1, 0, N),
+        page.Share(1, 1, 0, N),
     )
     ended = jitter.run_region(
         scheduler, WORKERS, lambda number, barrier: region(Worker(number, WORKERS, barrier), *ends)
@@ -77,3 +79,18 @@ def careless_or(array, index, value):
 
 def test_a_lost_bit_is_caught():
     assert any(found_by(seed, 0, fetch_or=careless_or) != expected() for seed in MANY_SEEDS)
+
+
+def test_a_barrier_that_does_not_wait_for_the_last_block_is_caught():
+    waits = jitter.jittery(arrive_and_wait)
+
+    def one_too_few(barriers, first, count):
+        waits(barriers, first, count - 1)
+
+    def is_right(seed):
+        try:
+            return found_by(seed, 0, arrive_and_wait=one_too_few) == expected()
+        except (IndexError, RuntimeWarning):  # a place beyond the queue
+            return False
+
+    assert not all(map(is_right, MANY_SEEDS))

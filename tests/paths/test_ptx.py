@@ -70,8 +70,8 @@ def test_cooperative(index, capability):
 def warps_kinds(index):
     ids, words, longs, floats = f"{index}[]", "uint32[]", "int64[]", "float64[]"
     rows = warps.Rows, (longs, ids, longs, longs, "int64", "int64")
-    search = warps.BatchSearch, (rows, rows, longs, floats, "int64", "int64", "int64")
-    state = floats, words, words, words, ids, words, longs, longs, longs, floats, floats, floats
+    search = warps.BatchSearch, (rows, rows, longs, floats, "int64", "int64")
+    state = floats, words, words, words, ids, words, longs, longs, longs, floats, floats, floats, "int32[]"
     return "int32[]", search, (warps.Scratch, state)
 
 
@@ -83,7 +83,7 @@ def test_betweenness(index, capability):
 def bit_parallel_kinds(index):
     ids = f"{index}[]"
     rows = CSR, ("int64[]", ids, "int32[]")
-    memory = bit_parallel.Memory, ("uint32[]", "uint32[]", "int32[]", ids, "uint32[]", "int64[]")
+    memory = bit_parallel.Memory, ("uint32[]", "uint32[]", "int32[]", ids, "uint32[]", "int64[]", "int32[]")
     totals = bit_parallel.Totals, ("int64[]", "int64[]", "int64[]", "int32[]")
     share = bit_parallel.Share, ("int64",) * 4
     return "int32[]", (bit_parallel.Rows, (rows, rows, "int64[]")), memory, totals, share

@@ -11,22 +11,21 @@ and sums have one order.  On the way back a warp pulls the quotients of the next
 The bits of a level are in one of four arrays, in turn: while a level is worked on, that of its neighbours is
 read, the next one is written, and the one after that is cleared.
 
-A batch belongs to a *team*: a block, whose barrier takes a fraction of a microsecond, and many batches are
-searched from at once, each with memory of its own; or to all blocks, where there are few batches or little
-memory.  A row of many entries is divided into *pieces* of 512, each of which a warp pushes and adds up.
+A batch belongs to a *team* of blocks (:mod:`~edgewise.device.teams`), and as many batches are searched from
+at once as there are blocks, or memory for.  A row of many entries is divided into *pieces* of 512, each of
+which a warp pushes and adds up.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_or, load, parallel_region
+from edgewise.device import arrays, device, fetch_add, fetch_or, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.regions import workers
+from edgewise.device.teams import even_teams, new_barriers, team_barrier, team_of
 from edgewise.device.warps import (
     ballot,
-    block_barrier,
-    block_size,
     claim,
     popcount,
     shuffle,
@@ -71,8 +70,8 @@ class BatchSearch(NamedTuple):
     """What all teams share.
 
     ``sources`` (k,) int64, of which a batch has 32; ``weights`` (n,) float64: how often a vertex counts, into
-    which trees were folded; ``n_teams``: of whose memory there is; ``whole``: whether
-    all blocks are one team; ``endpoints``: whether the ends of paths count.
+    which trees were folded; ``n_teams``: of whose memory there is; ``endpoints``: whether the ends of paths
+    count.
     """
 
     outgoing: Rows
@@ -80,7 +79,6 @@ class BatchSearch(NamedTuple):
     sources: Any
     weights: Any
     n_teams: int
-    whole: int
     endpoints: int
 
 
@@ -92,7 +90,7 @@ class Scratch(NamedTuple):
     that do so in a level.  ``vertices`` and ``bits`` (32 n,): the queue; ``begins`` (n + 3,) int64: of each
     level; ``tail`` (1,) int64: its end.  ``reached`` (32,) int64 and ``shares`` (32,) float64: the vertices
     that each source reaches, and its weight.  ``partial`` (32 pieces,) float64: sums of pieces; ``scores``
-    (n,) float64.  Of these ``coming`` and ``levels`` are zeros between searches.
+    (n,) float64.  Of these ``coming`` and ``levels`` are zeros between searches.  ``barriers``: of the teams.
     """
 
     counts: Any
@@ -107,6 +105,7 @@ class Scratch(NamedTuple):
     shares: Any
     partial: Any
     scores: Any
+    barriers: Any
 
 
 class Thread(NamedTuple):
@@ -140,15 +139,6 @@ def slot_of(level, n, thread):
 def begin_of(level, n, thread):
     """Where it is said where a level begins in the queue."""
     return U(thread.team * (n + 3) + level)
-
-
-@device
-def team_barrier(worker, whole):
-    """Wait until all threads of the team have arrived."""
-    if whole != 0:
-        barrier_wait(worker)
-    else:
-        block_barrier()
 
 
 @device
@@ -278,13 +268,13 @@ def set_level(begin, end, slot, own, thread, is_set):
 
 
 @device
-def begin_batch(worker, search, first, own, thread):
+def begin_batch(team, search, first, own, thread):
     """Queue the sources of a batch; return their number."""
     n, n_threads = len(search.outgoing.offsets) - 1, thread.n_warps * thread.n_lanes
     n_sources, queue = min(SOURCES, len(search.sources) - first), thread.base * SOURCES
     for vertex in range(number_of(thread), n, n_threads):
         own.seen[U(thread.base + vertex)] = 0
-    team_barrier(worker, search.whole)
+    team_barrier(team)
     for number in range(number_of(thread), n_sources, n_threads):
         source, bit = search.sources[first + number], np.uint32(1 << number)
         own.seen[U(thread.base + source)], own.levels[U(slot_of(0, n, thread) + source)] = bit, bit
@@ -295,12 +285,12 @@ def begin_batch(worker, search, first, own, thread):
     if number_of(thread) == 0:
         own.begins[begin_of(0, n, thread)] = queue
         own.begins[begin_of(1, n, thread)] = own.tail[thread.team] = queue + n_sources
-    team_barrier(worker, search.whole)
+    team_barrier(team)
     return n_sources
 
 
 @device
-def count_paths(worker, search, n_sources, own, thread):
+def count_paths(team, search, n_sources, own, thread):
     """Search from the queued sources; return the number of levels."""
     n, n_levels = len(search.outgoing.offsets) - 1, np.int64(0)
     before = begin = np.int64(thread.base * SOURCES)
@@ -308,16 +298,16 @@ def count_paths(worker, search, n_sources, own, thread):
     while begin < end:
         slots = slot_of(n_levels, n, thread), slot_of(n_levels + 1, n, thread)
         push_level(search.outgoing, begin, end, slots[0], own, thread)
-        team_barrier(worker, search.whole)
+        team_barrier(team)
         last = load(own.tail, thread.team)
         if len(search.incoming.rows) > 0:
             pull_pieces(search.incoming, own.coming, (thread.base, slots[0]), own, thread)
-            team_barrier(worker, search.whole)
+            team_barrier(team)
         count_level(search.incoming, end, last, slots, own, thread)
         set_level(before, begin, slot_of(n_levels + 3, n, thread), own, thread, False)
         if number_of(thread) == 0:
             own.begins[begin_of(n_levels + 2, n, thread)] = last
-        team_barrier(worker, search.whole)
+        team_barrier(team)
         before, begin, end = begin, end, last
         n_levels += 1
     return n_levels
@@ -357,7 +347,7 @@ def score_level(search, begin, end, following, own, thread):
 
 
 @device
-def add_dependencies(worker, search, n_levels, own, thread):
+def add_dependencies(team, search, n_levels, own, thread):
     """Add the dependencies of a batch to the scores of the team, from the last level to the second."""
     n, begins = len(search.outgoing.offsets) - 1, own.begins
     end = begins[begin_of(n_levels, n, thread)]
@@ -366,14 +356,14 @@ def add_dependencies(worker, search, n_levels, own, thread):
         begin = begins[begin_of(level, n, thread)]
         if len(search.outgoing.rows) > 0:
             pull_pieces(search.outgoing, own.levels, slots, own, thread)
-            team_barrier(worker, search.whole)
+            team_barrier(team)
         score_level(search, begin, end, slots[1], own, thread)
         before = begins[begin_of(level - 1, n, thread)]
         set_level(before, begin, slot_of(level - 1, n, thread), own, thread, True)
         if level + 2 < n_levels:
             first, last = begins[begin_of(level + 2, n, thread)], begins[begin_of(level + 3, n, thread)]
             set_level(first, last, slot_of(level + 2, n, thread), own, thread, False)
-        team_barrier(worker, search.whole)
+        team_barrier(team)
         end = begin
     begin, end = begins[begin_of(0, n, thread)], begins[begin_of(min(3, n_levels), n, thread)]
     for slot in range(LEVELS):
@@ -382,21 +372,20 @@ def add_dependencies(worker, search, n_levels, own, thread):
 
 @parallel_region.by(min_blocks_per_sm=BLOCKS)
 def search_batches(worker, search, own):
-    """Divide the workers into teams, which search from one batch after the other."""
-    lanes, size, n = warp_size(), block_size(), len(search.outgoing.offsets) - 1
-    size = worker.count if search.whole != 0 else size
-    team = worker.id // size
-    thread = Thread(team, team * n, worker.id % size // lanes, size // lanes, worker.id % lanes, lanes)
-    n_teams = min(search.n_teams, worker.count // size)
-    if team < n_teams:
-        for first in range(team * SOURCES, len(search.sources), n_teams * SOURCES):
-            n_sources = begin_batch(worker, search, first, own, thread)
-            n_levels = count_paths(worker, search, n_sources, own, thread)
-            add_dependencies(worker, search, n_levels, own, thread)
-            for number in range(number_of(thread), n_sources, size):
-                reached = load(own.reached, U(team * SOURCES + number))
-                own.scores[U(thread.base + search.sources[first + number])] += reached
-            team_barrier(worker, search.whole)
+    """Let each team search from one batch after the other."""
+    lanes, n = warp_size(), len(search.outgoing.offsets) - 1
+    team = team_of(worker, search.n_teams, own.barriers)
+    number = team.number
+    thread = Thread(number, number * n, team.id // lanes, team.count // lanes, team.id % lanes, lanes)
+    if number < team.n_teams:
+        for first in range(number * SOURCES, len(search.sources), team.n_teams * SOURCES):
+            n_sources = begin_batch(team, search, first, own, thread)
+            n_levels = count_paths(team, search, n_sources, own, thread)
+            add_dependencies(team, search, n_levels, own, thread)
+            for source in range(team.id, n_sources, team.count):
+                reached = load(own.reached, U(number * SOURCES + source))
+                own.scores[U(thread.base + search.sources[first + source])] += reached
+            team_barrier(team)
 
 
 def in_pieces(csr, piece):
@@ -424,7 +413,8 @@ def new_scratch(search, n_teams, where):
     words = empty(n, np.uint32), zeros(n, np.uint32), zeros(LEVELS * n, np.uint32)
     queue = empty(SOURCES * n, index), empty(SOURCES * n, np.uint32), empty(n + 3, np.int64)
     tails = empty(1, np.int64), empty(SOURCES, np.int64), empty(SOURCES, np.float64)
-    return Scratch(counts, *words, *queue, *tails, partial, zeros(n, np.float64))
+    scores, barriers = zeros(n, np.float64), new_barriers(n_teams, where)
+    return Scratch(counts, *words, *queue, *tails, partial, scores, barriers)
 
 
 def bytes_of_team(n, n_pieces, width):
@@ -432,21 +422,19 @@ def bytes_of_team(n, n_pieces, width):
     return n * (SOURCES * (12 + width) + 4 * (LEVELS + 2) + 16) + 8 * SOURCES * n_pieces
 
 
-def teams_for(rows, n_batches, needed, where):
-    """Number of teams, and whether all blocks are one."""
+def teams_for(n_batches, needed, where):
+    """Number of teams: as many as there are batches, blocks, and memory for."""
     if where == "cpu":
-        return min(n_batches, workers()), False
-    blocks = processors(where)
-    room = int(USABLE * arrays.free_memory(where) // needed)
-    teams = max(1, min(n_batches, BLOCKS * blocks, room))
-    few = n_batches < blocks and not rows.is_thin
-    return (1, True) if few or (4 * teams < blocks and teams < n_batches) else (teams, False)
+        return even_teams(n_batches, workers())
+    return even_teams(
+        n_batches, BLOCKS * processors(where), int(USABLE * arrays.free_memory(where) // needed)
+    )
 
 
 def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> Dependencies:
     """Dependencies of (k,) int64 ``sources`` on every vertex.
 
-    Tests and measurements give ``n_teams``, 0 for one team of all blocks, and the entries of a ``piece``.
+    Tests and measurements give ``n_teams`` and the entries of a ``piece``.
     """
     n, where = rows.n_vertices, arrays.device_of(rows.offsets)
     outgoing = in_pieces(rows.outgoing, piece)
@@ -458,12 +446,10 @@ def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> De
     n_pieces = max(outgoing.room, incoming.room)
     outgoing, incoming = (one._replace(room=n_pieces) for one in (outgoing, incoming))
     needed = bytes_of_team(n, n_pieces, outgoing.neighbours.dtype.itemsize)
-    teams, whole = teams_for(rows, n_batches, needed, where)
-    if n_teams is not None:
-        teams, whole = max(1, n_teams), n_teams == 0
+    n_teams = n_teams or teams_for(n_batches, needed, where)
     with arrays.on(where):
         there = arrays.move(sources, where), arrays.move(weights, where)
-        search = BatchSearch(outgoing, incoming, *there, teams, int(whole), int(endpoints))
-        scratch = new_scratch(search, teams, where)
+        search = BatchSearch(outgoing, incoming, *there, n_teams, int(endpoints))
+        scratch = new_scratch(search, n_teams, where)
         search_batches(search, scratch)
-        return Dependencies(added_up(scratch.scores, teams))
+        return Dependencies(added_up(scratch.scores, n_teams))

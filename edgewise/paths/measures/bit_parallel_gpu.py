@@ -6,9 +6,10 @@ and each lane reads the words of four neighbours before it needs any.  A lane st
 have all reached the vertex.  Rows in the order of their lengths keep the groups of a warp equally busy
 (:mod:`~edgewise.paths.measures.numbering`).  Long rows are cut into pieces, which are pulled one by one.
 
-*Teams.*  A batch of a road network has hundreds of levels, whose frontiers are few vertices.  There each
-block is a team with a batch and memory of its own, and its threads wait for each other only.  In other graphs
-all blocks are one team, whose words stay in the cache together.
+*Teams.*  A batch of a road network has hundreds of levels, whose frontiers are few vertices.  There many
+batches are searched from at once, each by a team of blocks with memory of its own
+(:mod:`~edgewise.device.teams`).  In other graphs all blocks are one team, whose words stay in the cache
+together.
 
 A level has two parts.  First the queued vertices *settle*: what is new is added to the sums and to what is
 seen.  Then they push, or all vertices pull.  A vertex is queued when the first of its new bits arrives, which
@@ -21,9 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import (
-    Worker,
     arrays,
-    barrier_wait,
     device,
     fetch_add,
     fetch_max,
@@ -33,10 +32,9 @@ from edgewise.device import (
 )
 from edgewise.device.launch import processors
 from edgewise.device.target import SIMULATED
+from edgewise.device.teams import Team, even_teams, new_barriers, team_barrier, team_of
 from edgewise.device.warps import (
     ballot,
-    block_barrier,
-    block_size,
     popcount,
     shuffle,
     warp_aggregated_add,
@@ -55,8 +53,6 @@ THREADS, BLOCKS = 512, 2
 PIECE = 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 8
-#: Teams that are worth having; a graph whose memory fits fewer times has one team.
-LEAST_TEAMS = 16
 #: Batches of a team in one launch.
 LAUNCHED = 32
 #: Bits of a word of 32.
@@ -95,8 +91,8 @@ class Memory(NamedTuple):
     """The searches of all teams, one after the other.
 
     Each has ``seen`` and ``new`` (n words,) uint32, ``stamps`` (n,) int32, ``queue`` (2 n,) index array,
-    ``found`` (3 words,) uint32, bits that are new to any vertex in a turn, and ``counters`` (SET_WORDS,)
-    int64.
+    ``found`` (3 words,) uint32, bits that are new to any vertex in a turn, ``counters`` (SET_WORDS,) int64,
+    and its part of ``barriers``.
     """
 
     seen: Any
@@ -105,6 +101,7 @@ class Memory(NamedTuple):
     queue: Any
     found: Any
     counters: Any
+    barriers: Any
 
 
 class Totals(NamedTuple):
@@ -117,7 +114,7 @@ class Totals(NamedTuple):
 
 
 class Share(NamedTuple):
-    """``n_teams``, 0 if all blocks are one team, the lanes of a ``group``, and a launch's sources."""
+    """``n_teams`` with memory, the lanes of a ``group``, and a launch's sources."""
 
     n_teams: int
     group: int
@@ -128,12 +125,11 @@ class Share(NamedTuple):
 class Member(NamedTuple):
     """A thread of a team: its ``id`` of ``count``, its ``lane``, its ``part`` of a group, its team's places.
 
-    ``alone``: whether the team is a block.  ``n``: vertices.  ``words``: first of the words of the team's
+    ``n``: vertices.  ``words``: first of the words of the team's
     vertices; ``vertices``: of their stamps; ``sets``: of its counters; ``found``: of its bits.
     """
 
-    worker: Worker
-    alone: bool
+    team: Team
     id: int
     count: int  # type: ignore[assignment]
     lane: int
@@ -153,15 +149,6 @@ class Turn(NamedTuple):
     level: Any
     queue: int
     next: int
-
-
-@device
-def wait(member):
-    """Wait for the other threads of the team."""
-    if member.alone:
-        block_barrier()
-    else:
-        barrier_wait(member.worker)
 
 
 @device
@@ -418,10 +405,10 @@ def finish_batch(member, memory, totals, number, batch):
     note_found(member, memory, at, two, 1)
     note_found(member, memory, at, three, 2)
     note_found(member, memory, at, four, 3)
-    wait(member)
+    team_barrier(member.team)
     note_farthest(member, memory, totals, at, batch, -1)
     clear_turn(member, memory, number + 1)
-    wait(member)
+    team_barrier(member.team)
 
 
 @device
@@ -430,11 +417,11 @@ def search_from(member, rows, memory, totals, number, batch):
     first, size = batch
     here, there, level = 2 * member.vertices, 2 * member.vertices + member.n, np.int64(0)
     begin_batch(member, memory, totals.sources, first, size, here)
-    wait(member)
+    team_barrier(member.team)
     while size > 0:
         turn = Turn(number, level, here, there)
         settle(member, rows, memory, totals, turn, size)
-        wait(member)
+        team_barrier(member.team)
         counters = member.sets + set_of(SETS, number)
         if member.id == 0:
             fetch_add(totals.hops, level, load(memory.counters, counters + AT.pairs))
@@ -446,7 +433,7 @@ def search_from(member, rows, memory, totals, number, batch):
             pull(member, rows.incoming, memory, turn)
         else:
             push(member, rows.outgoing, memory, turn, size)
-        wait(member)
+        team_barrier(member.team)
         size = load(memory.counters, counters + AT.queued)
         here, there, level, number = there, here, level + 1, number + 1
     finish_batch(member, memory, totals, number, batch)
@@ -454,27 +441,22 @@ def search_from(member, rows, memory, totals, number, batch):
 
 
 @device
-def member_of(worker, share, n):
+def member_of(team, group, n):
     """The thread as one of its team."""
-    size, lanes, group, alone = block_size(), warp_size(), share.group, share.n_teams > 0
-    team = worker.id // size if alone else 0
-    number, count = (worker.id % size, size) if alone else (worker.id, worker.count)
-    lane = number % lanes
-    places_of_team = 4 * group * n * team, n * team, SET_WORDS * team, 12 * group * team
-    return Member(worker, alone, number, count, lane, lane % group, group, n, *places_of_team)
+    lane, number = team.id % warp_size(), team.number
+    places_of_team = 4 * group * n * number, n * number, SET_WORDS * number, 12 * group * number
+    return Member(team, team.id, team.count, lane, lane % group, group, n, *places_of_team)
 
 
 @parallel_region.by(threads=THREADS, min_blocks_per_sm=BLOCKS)
 def search_batches(worker, rows, memory, totals, share):
     """Let each team search from one batch after the other."""
     size, n = 128 * share.group, len(rows.outgoing.offsets) - 1
-    team, n_teams = np.int64(0), np.int64(1)
-    if share.n_teams > 0:
-        team, n_teams = worker.id // block_size(), min(share.n_teams, worker.count // block_size())
-    if team >= n_teams:
+    team = team_of(worker, share.n_teams, memory.barriers)
+    if team.number >= team.n_teams:
         return
-    member, number = member_of(worker, share, n), np.int64(1)
-    for first in range(share.first + team * size, share.stop, n_teams * size):
+    member, number = member_of(team, share.group, n), np.int64(1)
+    for first in range(share.first + team.number * size, share.stop, team.n_teams * size):
         batch = first, min(np.int64(size), share.stop - first)
         number = search_from(member, rows, memory, totals, number, batch)
 
@@ -489,23 +471,20 @@ def pieces_of(rows):
 
 
 def n_teams_for(graph, device, n_batches):
-    """Teams of a graph: 0 if all blocks are one; else a team is a block, and as many as are worth it."""
+    """Teams of a graph: one, or as many as its batches and the memory allow."""
     n, kind = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype
     if len(graph.outgoing.neighbours) > THIN * n:
-        return 0
+        return 1
     n_bytes = n * (32 * GROUP + 4 + 2 * kind.itemsize)
-    fitting = arrays.free_memory(device) // (2 * n_bytes + 1)
-    n_teams = min(n_batches, fitting, 1 if SIMULATED else BLOCKS * processors(device))
-    return n_teams if SIMULATED or n_teams >= LEAST_TEAMS else 0
+    blocks = 1 if SIMULATED else BLOCKS * processors(device)
+    return even_teams(n_batches, blocks, arrays.free_memory(device) // (2 * n_bytes + 1))
 
 
 def solve(graph, progress, n_teams=None):
     """Sums, pairs by hops and eccentricities, as of the CPU; ``n_teams`` as of :func:`n_teams_for`."""
     device, n_sources, size = arrays.device_of(graph.outgoing.offsets), len(graph.sources), 128 * GROUP
     n, kind = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype
-    if n_teams is None:
-        n_teams = n_teams_for(graph, device, -(-n_sources // size))
-    memories = max(n_teams, 1)
+    n_teams = n_teams or n_teams_for(graph, device, -(-n_sources // size))
     totals = Totals(
         arrays.move(graph.sources, device),
         arrays.zeros(n * PARTS, np.int64, device),
@@ -514,15 +493,15 @@ def solve(graph, progress, n_teams=None):
     )
     if n_sources:
         rows = Rows(graph.outgoing, graph.incoming, pieces_of(graph.incoming))
-        n_words = memories * n * 4 * GROUP
+        n_words = n_teams * n * 4 * GROUP
         words = arrays.empty(n_words, np.uint32, device), arrays.zeros(n_words, np.uint32, device)
-        queue, step = arrays.empty(memories * 2 * n, kind, device), size * LAUNCHED * memories
+        queue, step = arrays.empty(n_teams * 2 * n, kind, device), size * LAUNCHED * n_teams
         for first in range(0, n_sources, step):
             stop = min(first + step, n_sources)
-            stamps = arrays.zeros(memories * n, np.int32, device)
-            counters = arrays.zeros(memories * SET_WORDS, np.int64, device)
-            found = arrays.zeros(memories * 12 * GROUP, np.uint32, device)
-            memory = Memory(*words, stamps, queue, found, counters)
+            stamps = arrays.zeros(n_teams * n, np.int32, device)
+            counters = arrays.zeros(n_teams * SET_WORDS, np.int64, device)
+            found = arrays.zeros(n_teams * 12 * GROUP, np.uint32, device)
+            memory = Memory(*words, stamps, queue, found, counters, new_barriers(n_teams, device))
             search_batches(rows, memory, totals, Share(n_teams, GROUP, first, stop))
             arrays.synchronize(device)
             progress(stop, n_sources)
