@@ -45,6 +45,8 @@ PIECE = 512
 BLOCKS = 4
 #: Share of the free memory of a GPU that teams may take.
 USABLE = 0.6
+#: Bytes that teams take together at most: with more, what they read is not in the caches any more.
+MOST_BYTES = 1 << 31
 U = np.uint64  # an unsigned index needs no test for one below zero
 #: Sources for each so many vertices from which on they are put into an order of balls, on the host.
 SPARSE = 8
@@ -426,9 +428,8 @@ def teams_for(n_batches, needed, where):
     """Number of teams: as many as there are batches, blocks, and memory for."""
     if where == "cpu":
         return even_teams(n_batches, workers())
-    return even_teams(
-        n_batches, BLOCKS * processors(where), int(USABLE * arrays.free_memory(where) // needed)
-    )
+    room = min(USABLE * arrays.free_memory(where), MOST_BYTES)
+    return even_teams(n_batches, BLOCKS * processors(where), int(room // needed))
 
 
 def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> Dependencies:
