@@ -50,7 +50,17 @@ PYTHON_ONLY = {
         "protocol",
         "purpose",
     ),
-    *("seeds", "similarity_threshold", "sources", "targets", "ubvec", "values", "vertex_weights", "workload"),
+    *(
+        "seeds",
+        "similarity_threshold",
+        "sources",
+        "targets",
+        "ubvec",
+        "values",
+        "vertex_weights",
+        "wide",
+        "workload",
+    ),
 }
 #: Pages with variables of style sheets.
 STYLES = ("web_page.py",)
