@@ -34,7 +34,7 @@ def small_graphs():
 
 SMALL = list(small_graphs())
 #: Calls that begin at a vertex.
-NEED_VERTICES = ("bfs", "shortest_paths", "has_path", "isochrones", "nearest")
+NEED_VERTICES = ("bfs", "shortest_paths", "has_path", "isochrones", "nearest", "routes")
 
 
 def graph_of(draw, number):
@@ -116,6 +116,7 @@ def problems():
     yield "partition", "auto", lambda graph: ew.partition(graph.without_weights(), 2, seed=1)
     yield "isochrones", "auto", lambda graph: ew.isochrones(graph, two_of(graph), [1, 3])
     yield "nearest", "auto", lambda graph: ew.nearest(graph, two_of(graph), 2)
+    yield "routes", "auto", lambda graph: ew.routes(graph, two_of(graph), two_of(graph)[::-1])
     yield "distance_table", "auto", lambda graph: ew.distance_table(graph, list(graph), list(graph)[::2])
     yield "has_path", "auto", lambda graph: ew.has_path(graph, *two_of(graph))
     yield "largest_component", "auto", ew.largest_component

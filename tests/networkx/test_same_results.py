@@ -48,7 +48,10 @@ def shown(result):
 
 def outcome(name, graph, backend, arguments, options):
     try:
-        return shown(getattr(nx, name)(graph, *arguments, backend=backend, **options))
+        found = getattr(nx, name)(graph, *arguments, backend=backend, **options)
+        if name in CENTRALITIES and isinstance(found, dict):
+            return str({node: f"{value:.12g}" for node, value in found.items()})  # sums in another order
+        return shown(found)
     except (nx.NetworkXException, KeyError, ValueError, ZeroDivisionError) as error:
         return f"{type(error).__name__}: {error}"
 
