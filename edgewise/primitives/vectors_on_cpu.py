@@ -48,7 +48,8 @@ def _vector_pointer(context, builder, array_type, array, at, kind):
     """Address of ``array[at]`` as that of a vector, and LLVM's type of the vector."""
     pointer, _ = element_pointer(context, builder, array_type, array, at)
     vector = context.get_value_type(kind)
-    return builder.bitcast(pointer, pointer_to(vector)), vector
+    is_typed = not getattr(pointer.type, "is_opaque", True)  # then llvmlite compares it with what is stored
+    return builder.bitcast(pointer, ir.PointerType(vector) if is_typed else pointer_to(vector)), vector
 
 
 def _is_less(builder, kind, left, right):
