@@ -440,8 +440,8 @@ def open_vertex(member, memory, turn, vertex, start):
 @device
 def open_sources(member, rows, memory, turn, size, unused):
     """Open the sources, which are settled, and their neighbours; in ``new`` only unused bits are seen."""
-    for vertex in range(member.id // member.group, member.n, member.count // member.group):
-        store_quad(memory.new, quad_of(member, vertex), unused[0], unused[1], unused[2], unused[3])
+    for one in range(member.id // member.group, member.n, member.count // member.group):
+        store_quad(memory.new, quad_of(member, one), unused[0], unused[1], unused[2], unused[3])
     for item in range(member.id, size, member.count):
         vertex = np.int64(memory.queue[turn.queue + item])
         open_vertex(member, memory, turn, vertex, turn.number)
@@ -540,8 +540,8 @@ def close(member, memory, turn, size):
             append(member, memory, turn, vertex)
     clear_turn(member, memory, turn.number + 1)
     team_barrier(member.team)
-    for vertex in range(member.id // member.group, member.n, member.count // member.group):
-        store_quad(memory.new, quad_of(member, vertex), NONE, NONE, NONE, NONE)
+    for one in range(member.id // member.group, member.n, member.count // member.group):
+        store_quad(memory.new, quad_of(member, one), NONE, NONE, NONE, NONE)
     clear_turn(member, memory, turn.number + 2)
     team_barrier(member.team)
 
