@@ -14,7 +14,7 @@ Where it has many, every vertex that lacks a bit *pulls* what its neighbours hav
 lacks none (Beamer, Asanovic and Patterson 2012).  What neighbours have seen long ago does no harm in either
 direction, so that one array of what is seen and one of what is new are all the memory of a search.
 
-*Gathering.*  Where the sources of a batch are near each other, as in a road network, most vertices that are
+*Gathering.*  In thin graphs the sources of a batch are near each other, and most vertices that are
 next to a reached one and lack a bit find one in every level.  These *open* vertices all gather what their
 neighbours have seen, into the second of two arrays that levels use in turn: nothing is pushed or settled, and
 a vertex is queued once a batch.  A vertex leaves when it lacks no bit of a search that still finds something.
@@ -312,8 +312,6 @@ def gather_levels(batches, searches, sums, size, n_front, first):
     Returns the level, the queued vertices, which are settled, their entries, and the vertices reached.
     """
     seen, new, reached, level = searches.seen, searches.new, searches.reached, np.int64(0)
-    if len(batches.outgoing.neighbours) > THIN * (len(batches.outgoing.offsets) - 1):
-        return level, size, n_front, size
     for position in range(size):
         searches.opened[np.int64(reached[position])] = first + 1
     front = Open(size, n_front, n_front, size, np.int64(0))
@@ -384,18 +382,18 @@ def finish_batch(batches, searches, first, n_reached):
 def search_from(batches, searches, sums, n_sources, first):
     """Search from a batch whose sources are queued, level by level; return the number of vertices reached."""
     offsets, n_entries = batches.outgoing.offsets, len(batches.outgoing.neighbours)
-    begin, other, level = np.int64(0), np.int64(len(offsets)), np.int64(0)
-    size, n_front, n_reached = settle(offsets, searches, sums, begin, np.int64(n_sources), level, np.int64(0))
-    note_farthest(batches, searches.masks, first, level)
-    level, size, n_front, n_reached = gather_levels(batches, searches, sums, size, n_front, first)
+    begin, other, size, level = np.int64(0), np.int64(len(offsets)), np.int64(n_sources), np.int64(0)
+    n_reached = np.int64(0)
     while size > 0:
+        size, n_front, n_reached = settle(offsets, searches, sums, begin, begin + size, level, n_reached)
+        note_farthest(batches, searches.masks, first, level)
+        if level == 0 and n_entries <= THIN * (len(offsets) - 1):
+            level, size, n_front, n_reached = gather_levels(batches, searches, sums, size, n_front, first)
         if n_front * PULLED_PART >= n_entries:
             last = pull(batches.incoming, searches, other)
         else:
             last = push(batches.outgoing, searches, begin, begin + size, other)
         begin, other, size, level = other, begin, last - other, level + 1
-        size, n_front, n_reached = settle(offsets, searches, sums, begin, begin + size, level, n_reached)
-        note_farthest(batches, searches.masks, first, level)
     return n_reached
 
 

@@ -606,11 +606,11 @@ def search_from(member, rows, memory, totals, number, batch, gathers):
     turn = Turn(number, np.int64(0), here, here + member.n)
     begin_batch(member, memory, totals.sources, first, size, here)
     team_barrier(member.team)
-    n_entries = settle_level(member, rows, memory, totals, turn, size, batch)
-    if gathers:
-        n_entries = np.int64(0)
-        turn, size = gather_levels(member, rows, memory, totals, turn, batch)
     while size > 0:
+        n_entries = settle_level(member, rows, memory, totals, turn, size, batch)
+        if gathers and turn.level == 0:
+            turn, size = gather_levels(member, rows, memory, totals, turn, batch)
+            n_entries = np.int64(0)
         if n_entries * PULLED_PART >= len(rows.outgoing.neighbours):
             pull_pieces(member, rows.incoming, rows.pieces, memory, turn)
             pull(member, rows.incoming, memory, turn)
@@ -619,8 +619,6 @@ def search_from(member, rows, memory, totals, number, batch, gathers):
         team_barrier(member.team)
         size = count_of(member, memory, turn.number, AT.queued)
         turn = Turn(turn.number + 1, turn.level + 1, turn.next, turn.queue)
-        if size > 0:
-            n_entries = settle_level(member, rows, memory, totals, turn, size, batch)
     finish_batch(member, memory, totals, turn.number, batch)
     return turn.number + 1
 
