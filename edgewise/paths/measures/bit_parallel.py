@@ -56,7 +56,7 @@ WORDS, SOURCES = 8, 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 2
 #: Open vertices gather while the rows of those that find a bit have one in so many of their entries, or more.
-GATHERED_PART = 4
+GATHERED_PART = 2
 #: Vertices of the queue, or neighbours, whose words are on their way from memory.
 AHEAD = 8
 #: Batches of a worker between two reports of progress.
@@ -242,17 +242,14 @@ def is_worth(front, n_entries):
 def gather(batches, searches, of_vertices, here, there, front, level):
     """Let all open vertices gather what their neighbours have seen ``here``, and write ``there``."""
     queue, reached, masks, rows = searches.queue, searches.reached, searches.masks, batches.incoming
-    high, low = halves_of_inverse(level)
+    (high, low), final = halves_of_inverse(level), len(rows.neighbours) - 1
     alive, found, unused = read(masks, FOUND), read(masks, NOTHING), read(masks, UNUSED)
-    size, n_entries, n_found, n_reached, n_pairs = (
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-        front.n_reached,
-        np.int64(0),
-    )
+    size, n_entries, n_found, n_pairs = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    n_reached = front.n_reached
     for position in range(front.size):
         vertex = np.int64(item(queue, position))
+        ahead = np.int64(item(queue, min(position + AHEAD, front.size - 1)))
+        prefetch(here, np.int64(item(rows.neighbours, min(item(rows.offsets, ahead), final))) * WORDS)
         before = read(here, vertex * WORDS)
         lacking = without(alive, before)
         if not any_bit(lacking):

@@ -57,7 +57,7 @@ PIECE = 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 8
 #: Open vertices gather while one in so many of them finds a bit, or more.
-GATHERED_PART = 4
+GATHERED_PART = 2
 #: Batches of a team in one launch.
 LAUNCHED = 32
 #: Bits of a word of 32.
