@@ -122,6 +122,25 @@ def test_directions_agree(part, monkeypatch):
         check(30, *drawn(30, 110, 3), directed)
 
 
+@pytest.mark.skipif(not (SIMULATED or INTERPRETED), reason="compiled code holds the constants")
+@pytest.mark.parametrize("part", [0, 1, 2, 1 << 40], ids=["never", "all", "half", "always"])
+def test_gathering_agrees(part, monkeypatch):
+    for page in (bit_parallel_page, bit_parallel_gpu):
+        monkeypatch.setattr(page, "GATHERED_PART", part)
+    streets = ew.generate.grid(6, dropped=0.2)
+    for directed in (False, True):
+        check(30, *drawn(30, 35, 3), directed)
+        check(36, streets.sources, streets.targets, directed)
+        check(36, streets.sources, streets.targets, directed, np.array([7, 3, 8]))
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_streets_in_several_batches(directed):
+    side = 12 if SIMULATED or INTERPRETED else 40
+    streets = ew.generate.grid(side, dropped=0.2, shuffle=True)
+    check(side**2, streets.sources, streets.targets, directed)
+
+
 @pytest.mark.skipif(not SIMULATED, reason="counts the searches of GPUs")
 def test_several_launches(monkeypatch):
     shares, search = [], bit_parallel_gpu.search_batches

@@ -33,7 +33,7 @@ def expected():
     return [number for one in sums for number in one], farthest.tolist()
 
 
-def found_by(seed, part, **replaced):
+def found_by(seed, part, gathers=False, **replaced):
     """What three workers find, or None if they come to no end; ``part`` decides on the direction."""
     scheduler = jitter.Scheduler(seed)
     region = jitter.jittery(page.search_batches.body, PULLED_PART=part, PIECE=PIECE, **replaced)
@@ -56,7 +56,7 @@ def found_by(seed, part, **replaced):
         page.Rows(rows, rows, page.pieces_of(rows)),
         memory,
         totals,
-        page.Share(1, 1, 0, N),
+        page.Share(1, 1, 0, N, gathers),
     )
     ended = jitter.run_region(
         scheduler, WORKERS, lambda number, barrier: region(Worker(number, WORKERS, barrier), *ends)
@@ -68,6 +68,29 @@ def found_by(seed, part, **replaced):
 def test_sums_are_right_under_every_schedule(part):
     for seed in SEEDS:
         assert found_by(seed, part) == expected(), f"seed {seed}"
+
+
+@pytest.mark.parametrize("gathered", [0, 1, 1 << 40], ids=["never", "some levels", "always"])
+def test_gathered_sums_are_right_under_every_schedule(gathered):
+    for seed in SEEDS:
+        assert found_by(seed, 0, True, GATHERED_PART=gathered) == expected(), f"seed {seed}"
+
+
+def careless_max(array, index, value):
+    """A planted race: another worker may open the vertex between the read and the write."""
+    held = array[index]
+    array[index] = max(held, value)
+    return held
+
+
+def test_a_vertex_that_is_opened_twice_is_caught():
+    def is_right(seed):
+        try:
+            return found_by(seed, 0, True, GATHERED_PART=1 << 40, fetch_max=careless_max) == expected()
+        except (IndexError, RuntimeWarning):  # a place beyond the queue
+            return False
+
+    assert not all(map(is_right, MANY_SEEDS))
 
 
 def careless_or(array, index, value):

@@ -14,6 +14,12 @@ Where it has many, every vertex that lacks a bit *pulls* what its neighbours hav
 lacks none (Beamer, Asanovic and Patterson 2012).  What neighbours have seen long ago does no harm in either
 direction, so that one array of what is seen and one of what is new are all the memory of a search.
 
+*Gathering.*  In thin graphs the sources of a batch are near each other, and most vertices that are
+next to a reached one and lack a bit find one in every level.  These *open* vertices all gather what their
+neighbours have seen, into the second of two arrays that levels use in turn: nothing is pushed or settled, and
+a vertex is queued once a batch.  A vertex leaves when it lacks no bit of a search that still finds something.
+When the rows of those that found a bit are too small a part of theirs, the search goes on as above.
+
 *Batches.*  Sources that are near each other reach a vertex in few different levels, and each of these levels
 reads the vertex's row.  :mod:`~edgewise.paths.measures.numbering` numbers the vertices so that those of a
 batch are near each other.  Each core takes batches of its own.
@@ -28,7 +34,7 @@ import numpy as np
 
 from edgewise.device import arrays, compiled, device, fetch_add
 from edgewise.device.prefetch import prefetch
-from edgewise.paths.csr import CSR
+from edgewise.paths.csr import CSR, THIN
 from edgewise.paths.measures.numbering import Numbering, numbered
 from edgewise.paths.measures.sums import (
     DISTANCE,
@@ -49,6 +55,8 @@ from edgewise.primitives.vectors import any_bit, count_bits, item, of_bytes, uni
 WORDS, SOURCES = 8, 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 2
+#: Open vertices gather while the rows of those that find a bit have one in so many of their entries, or more.
+GATHERED_PART = 2
 #: Vertices of the queue, or neighbours, whose words are on their way from memory.
 AHEAD = 8
 #: Batches of a worker between two reports of progress.
@@ -82,7 +90,7 @@ class Searches(NamedTuple):
 
     ``seen`` and ``new`` (n WORDS,) uint64, the latter zero between searches; ``queue`` (2 n + 2,) has the
     current level in one half and the next one in the other; ``reached`` (n,) the vertices that any source of
-    the batch reaches; ``masks`` (MASKS,) uint64.
+    the batch reaches; ``masks`` (MASKS,) uint64; ``opened`` (n,) the batch that last opened a vertex.
     """
 
     seen: Any
@@ -90,6 +98,7 @@ class Searches(NamedTuple):
     queue: Any
     reached: Any
     masks: Any
+    opened: Any
 
 
 class Sums(NamedTuple):
@@ -104,12 +113,21 @@ class Sums(NamedTuple):
 
 
 @device
+def add_to_vertex(of_vertices, at, count, level, high, low):
+    """Add the number of new bits of a vertex to its sums, with the level and the halves of its inverse."""
+    of_vertices[np.uint64(at + REACHED)] += count
+    of_vertices[np.uint64(at + DISTANCE)] += count * level
+    of_vertices[np.uint64(at + HIGH)] += count * high
+    of_vertices[np.uint64(at + LOW)] += count * low
+
+
+@device
 def settle(offsets, searches, sums, begin, end, level, n_reached):
     """Add up the new bits of the queued vertices; vertices to which nothing is new leave the queue.
 
     Returns the number of those that stay, that of their entries, and that of vertices reached so far.
     """
-    seen, new, queue, reached, masks = searches
+    seen, new, queue, reached, masks, _ = searches
     high, low = halves_of_inverse(level)
     nothing, unused, found, kept = read(masks, NOTHING), read(masks, UNUSED), read(masks, NOTHING), begin
     n_entries, n_pairs = np.int64(0), np.int64(0)
@@ -124,11 +142,8 @@ def settle(offsets, searches, sums, begin, end, level, n_reached):
         write(new, vertex * WORDS, nothing)
         if any_bit(bits):
             write(seen, vertex * WORDS, union(before, bits))
-            found, count, at = union(found, bits), count_bits(bits), vertex * PARTS
-            sums.of_vertices[np.uint64(at + REACHED)] += count
-            sums.of_vertices[np.uint64(at + DISTANCE)] += count * level
-            sums.of_vertices[np.uint64(at + HIGH)] += count * high
-            sums.of_vertices[np.uint64(at + LOW)] += count * low
+            found, count = union(found, bits), count_bits(bits)
+            add_to_vertex(sums.of_vertices, vertex * PARTS, count, level, high, low)
             n_pairs += count
             n_entries += item(offsets, vertex + 1) - item(offsets, vertex)
             queue[np.uint64(kept)] = vertex
@@ -185,6 +200,134 @@ def pull(rows, searches, last):
     return last
 
 
+class Open(NamedTuple):
+    """Vertices that gather: the first ``size`` of the queue.
+
+    ``n_entries``: of their rows; ``n_found``: of those that found a bit in the last level; ``n_reached``:
+    vertices reached so far, the first ``expanded`` of which have opened their neighbours.
+    """
+
+    size: Any
+    n_entries: Any
+    n_found: Any
+    n_reached: Any
+    expanded: Any
+
+
+@device
+def expand(batches, searches, front, batch):
+    """Open the neighbours of the vertices that are newly reached, or some, if that are too many to gather."""
+    queue, opened, reached, outgoing = searches.queue, searches.opened, searches.reached, batches.outgoing
+    size, n_entries, offsets, position = front.size, front.n_entries, batches.incoming.offsets, front.expanded
+    while position < front.n_reached and is_worth(front, n_entries):
+        vertex = np.int64(item(reached, position))
+        for entry in range(item(outgoing.offsets, vertex), item(outgoing.offsets, vertex + 1)):
+            other = np.int64(item(outgoing.neighbours, entry))
+            if np.int64(item(opened, other)) != batch:
+                opened[np.uint64(other)] = batch
+                queue[np.uint64(size)] = other
+                size += 1
+                n_entries += item(offsets, other + 1) - item(offsets, other)
+        position += 1
+    return Open(size, n_entries, front.n_found, front.n_reached, position)
+
+
+@device
+def is_worth(front, n_entries):
+    """Whether enough of so many entries are those of vertices that found a bit."""
+    return front.n_found * GATHERED_PART >= n_entries
+
+
+@device
+def gather(batches, searches, of_vertices, here, there, front, level):
+    """Let all open vertices gather what their neighbours have seen ``here``, and write ``there``."""
+    queue, reached, masks, rows = searches.queue, searches.reached, searches.masks, batches.incoming
+    (high, low), final = halves_of_inverse(level), len(rows.neighbours) - 1
+    alive, found, unused = read(masks, FOUND), read(masks, NOTHING), read(masks, UNUSED)
+    size, n_entries, n_found, n_pairs = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    n_reached = front.n_reached
+    for position in range(front.size):
+        vertex = np.int64(item(queue, position))
+        ahead = np.int64(item(queue, min(position + AHEAD, front.size - 1)))
+        prefetch(here, np.int64(item(rows.neighbours, min(item(rows.offsets, ahead), final))) * WORDS)
+        before = read(here, vertex * WORDS)
+        lacking = without(alive, before)
+        if not any_bit(lacking):
+            write(there, vertex * WORDS, before)
+            continue
+        queue[np.uint64(size)] = vertex
+        rest, entry, last = lacking, item(rows.offsets, vertex), item(rows.offsets, vertex + 1) - 1
+        degree = last + 1 - entry
+        size, n_entries = size + 1, n_entries + degree
+        while entry <= last and any_bit(rest):
+            one = read(here, np.int64(item(rows.neighbours, entry)) * WORDS)
+            two = read(here, np.int64(item(rows.neighbours, min(entry + 1, last))) * WORDS)
+            three = read(here, np.int64(item(rows.neighbours, min(entry + 2, last))) * WORDS)
+            four = read(here, np.int64(item(rows.neighbours, min(entry + 3, last))) * WORDS)
+            rest = without(rest, union(union(one, two), union(three, four)))
+            entry += 4
+        bits = without(lacking, rest)
+        write(there, vertex * WORDS, union(before, bits))
+        if any_bit(bits):
+            found, count = union(found, bits), count_bits(bits)
+            add_to_vertex(of_vertices, vertex * PARTS, count, level, high, low)
+            n_pairs, n_found = n_pairs + count, n_found + degree
+            if not any_bit(without(before, unused)):
+                reached[np.uint64(n_reached)] = vertex
+                n_reached += 1
+    write(masks, FOUND, found)
+    return Open(size, n_entries, n_found, n_reached, front.n_reached), n_pairs
+
+
+@device
+def close(offsets, searches, size):
+    """Leave those of the queued vertices in the queue to which something is new; return them and entries."""
+    seen, new, queue, masks = searches.seen, searches.new, searches.queue, searches.masks
+    kept, n_entries = np.int64(0), np.int64(0)
+    for position in range(size):
+        vertex = np.int64(item(queue, position))
+        one, other = read(seen, vertex * WORDS), read(new, vertex * WORDS)
+        if any_bit(union(without(one, other), without(other, one))):
+            write(seen, vertex * WORDS, union(one, other))
+            queue[np.uint64(kept)] = vertex
+            kept, n_entries = kept + 1, n_entries + item(offsets, vertex + 1) - item(offsets, vertex)
+    fill(new, read(masks, NOTHING))
+    return kept, n_entries
+
+
+@device
+def fill(words, bits):
+    """Write the same bits for every vertex."""
+    for at in range(0, len(words), WORDS):
+        write(words, at, bits)
+
+
+@device
+def gather_levels(batches, searches, sums, size, n_front, first):
+    """Gather, level by level, from sources that are settled, while that is worth it.
+
+    Returns the level, the queued vertices, which are settled, their entries, and the vertices reached.
+    """
+    seen, new, reached, level = searches.seen, searches.new, searches.reached, np.int64(0)
+    for position in range(size):
+        searches.opened[np.int64(reached[position])] = first + 1
+    front = Open(size, n_front, n_front, size, np.int64(0))
+    front = expand(batches, searches, front, first + 1)
+    if not is_worth(front, front.n_entries):
+        return level, size, n_front, size
+    if any_bit(read(searches.masks, UNUSED)):
+        fill(new, read(searches.masks, UNUSED))
+    while front.n_found > 0 and is_worth(front, front.n_entries):
+        level += 1
+        here, there = (seen, new) if level % 2 == 1 else (new, seen)
+        front, n_pairs = gather(batches, searches, sums.of_vertices, here, there, front, level)
+        sums.hops[level] += n_pairs
+        note_farthest(batches, searches.masks, first, level)
+        front = expand(batches, searches, front, first + 1)
+    size, n_front = close(batches.outgoing.offsets, searches, front.size)
+    return level, size, n_front, front.n_reached
+
+
 @device
 def note_farthest(batches, masks, first, level):
     """Note a level for the sources of the batch whose bits are found."""
@@ -201,7 +344,7 @@ def begin_batch(batches, searches, first, n_sources, n_reached):
 
     ``n_reached`` vertices have seen anything else, or all before the first batch.
     """
-    seen, new, queue, reached, masks = searches
+    seen, new, queue, reached, masks, _ = searches
     n, is_full = len(reached), n_sources == SOURCES
     for word in range(WORDS):
         used = min(max(n_sources - 64 * word, 0), 64)
@@ -241,6 +384,8 @@ def search_from(batches, searches, sums, n_sources, first):
     while size > 0:
         size, n_front, n_reached = settle(offsets, searches, sums, begin, begin + size, level, n_reached)
         note_farthest(batches, searches.masks, first, level)
+        if level == 0 and n_entries <= THIN * (len(offsets) - 1):
+            level, size, n_front, n_reached = gather_levels(batches, searches, sums, size, n_front, first)
         if n_front * PULLED_PART >= n_entries:
             last = pull(batches.incoming, searches, other)
         else:
@@ -284,14 +429,16 @@ def on_cpu(graph, progress):
     n, kind, n_sources = graph.outgoing.n_vertices, graph.outgoing.neighbours.dtype, len(graph.sources)
     counters = np.zeros(1, np.int64), np.full(n, -1, np.int32)
     batches = Batches(graph.outgoing, graph.incoming, graph.sources, *counters)
-    pool = ThreadPool(-(-n_sources // SOURCES), n * (16 * WORDS + 8 * PARTS + 3 * kind.itemsize + 8))
+    pool = ThreadPool(-(-n_sources // SOURCES), n * (16 * WORDS + 8 * PARTS + 4 * kind.itemsize + 8))
     own = []
     for _ in range(pool.n_workers):
         masks = np.zeros(MASKS, np.uint64)
         masks[EVERYTHING : EVERYTHING + WORDS] = FULL
         words = _in_lines(np.empty, n), _in_lines(np.zeros, n)
         sums = Sums(np.zeros(n * PARTS, np.int64), np.zeros(n + 1, np.int64))
-        own.append((Searches(*words, np.empty(2 * n + 2, kind), np.empty(n, kind), masks), sums))
+        own.append(
+            (Searches(*words, np.empty(2 * n + 2, kind), np.empty(n, kind), masks, np.zeros(n, kind)), sums)
+        )
     step = SOURCES * REPORTED * pool.n_workers
     for first in range(0, n_sources, step):
         stop = min(first + step, n_sources)

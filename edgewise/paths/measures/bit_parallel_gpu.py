@@ -11,10 +11,13 @@ batches are searched from at once, each by a team of blocks with memory of its o
 (:mod:`~edgewise.device.teams`).  In other graphs all blocks are one team, whose words stay in the cache
 together.
 
-A level has two parts.  First the queued vertices *settle*: what is new is added to the sums and to what is
-seen.  Then they push, or all vertices pull.  A vertex is queued when the first of its new bits arrives, which
-a stamp with the number of the turn tells.  Counters, and the bits that are new to any vertex, are kept in
-three sets that turns use one after the other (:mod:`~edgewise.primitives.rounds`).
+There, too, open vertices gather as on the CPU, without an atomic operation on their words: each finds its new
+bits by itself, and a level is one pass and one barrier.  Graphs with long rows do not gather.
+
+A level has otherwise two parts.  First the queued vertices *settle*: what is new is added to the sums and to
+what is seen.  Then they push, or all vertices pull.  A vertex is queued when the first of its new bits
+arrives, which a stamp with the number of the turn tells.  Counters, and the bits that are new to any vertex,
+are kept in three sets that turns use one after the other (:mod:`~edgewise.primitives.rounds`).
 """
 
 from typing import Any, NamedTuple
@@ -53,6 +56,8 @@ THREADS, BLOCKS = 512, 2
 PIECE = 512
 #: Vertices pull where the rows of the frontier have one in so many of all entries, or more.
 PULLED_PART = 8
+#: Open vertices gather while one in so many of them finds a bit, or more.
+GATHERED_PART = 2
 #: Batches of a team in one launch.
 LAUNCHED = 32
 #: Bits of a word of 32.
@@ -63,7 +68,10 @@ PIECE_BIT = 32
 
 
 class Counters(NamedTuple):
-    """Counters of a turn: vertices queued, entries of the frontier's rows, and new pairs."""
+    """Counters of a turn: vertices queued, entries of the frontier's rows, and new pairs.
+
+    In a turn in which vertices gather, those that find a bit take the place of entries.
+    """
 
     queued: int
     entries: int
@@ -114,12 +122,13 @@ class Totals(NamedTuple):
 
 
 class Share(NamedTuple):
-    """``n_teams`` with memory, the lanes of a ``group``, and a launch's sources."""
+    """``n_teams`` with memory, the lanes of a ``group``, a launch's sources, and whether vertices gather."""
 
     n_teams: int
     group: int
     first: int
     stop: int
+    gathers: Any
 
 
 class Member(NamedTuple):
@@ -149,6 +158,13 @@ class Turn(NamedTuple):
     level: Any
     queue: int
     next: int
+
+
+class Opening(NamedTuple):
+    """The turn at whose ``start`` a batch began to open vertices, and the lane's ``unused`` bits."""
+
+    start: int
+    unused: Any
 
 
 @device
@@ -350,15 +366,17 @@ def unused_bits(word, n_sources):
 
 
 @device
+def unused_quad(member, n_sources):
+    """The lane's bits that have no source."""
+    first = 4 * member.part
+    one, two = unused_bits(first, n_sources), unused_bits(first + 1, n_sources)
+    return one, two, unused_bits(first + 2, n_sources), unused_bits(first + 3, n_sources)
+
+
+@device
 def begin_batch(member, memory, sources, first, n_sources, queue):
     """Queue the sources of a batch; bits without a source count as seen everywhere."""
-    n_words = 4 * member.group
-    unused = (
-        unused_bits(4 * member.part, n_sources),
-        unused_bits(4 * member.part + 1, n_sources),
-        unused_bits(4 * member.part + 2, n_sources),
-        unused_bits(4 * member.part + 3, n_sources),
-    )
+    n_words, unused = 4 * member.group, unused_quad(member, n_sources)
     for vertex in range(member.id // member.group, member.n, member.count // member.group):
         store_quad(memory.seen, quad_of(member, vertex), unused[0], unused[1], unused[2], unused[3])
     for number in range(member.id, n_sources, member.count):
@@ -412,32 +430,197 @@ def finish_batch(member, memory, totals, number, batch):
 
 
 @device
-def search_from(member, rows, memory, totals, number, batch):
+def open_vertex(member, memory, turn, vertex, start):
+    """Queue a vertex that is not open yet since turn ``start``, the first of the batch."""
+    stamp = member.vertices + vertex
+    if load(memory.stamps, stamp) < start and fetch_max(memory.stamps, stamp, start) < start:
+        append(member, memory, turn, vertex)
+
+
+@device
+def open_sources(member, rows, memory, turn, size, unused):
+    """Open the sources, which are settled, and their neighbours; in ``new`` only unused bits are seen."""
+    for one in range(member.id // member.group, member.n, member.count // member.group):
+        store_quad(memory.new, quad_of(member, one), unused[0], unused[1], unused[2], unused[3])
+    for item in range(member.id, size, member.count):
+        vertex = np.int64(memory.queue[turn.queue + item])
+        open_vertex(member, memory, turn, vertex, turn.number)
+        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
+            open_vertex(member, memory, turn, np.int64(rows.neighbours[entry]), turn.number)
+
+
+@device
+def of_group(member, flag):
+    """Whether a flag is true in any lane of the group."""
+    return (ballot(flag) >> (member.lane - member.part)) & ((1 << member.group) - 1) != 0
+
+
+@device
+def alive_bits(member, memory, number):
+    """The lane's bits that were new to any vertex in a turn."""
+    at = member.found + number % 3 * 4 * member.group + 4 * member.part
+    one, two = load(memory.found, at), load(memory.found, at + 1)
+    return one, two, load(memory.found, at + 2), load(memory.found, at + 3)
+
+
+@device
+def gather_open(member, rows, memory, totals, turn, ways, size, opening):
+    """Let the open vertices gather what their neighbours have seen in one array, and write the other one."""
+    (here, there), offsets, n_pairs, n_found = ways, rows.incoming.offsets, np.int64(0), np.int64(0)
+    alive = alive_bits(member, memory, turn.number - 1)
+    (w, x, y, z), (one, two, three, four) = opening.unused, (NONE, NONE, NONE, NONE)
+    first, step = (member.id - member.lane) // member.group, member.count // member.group
+    for base in range(first, size, step):
+        item, vertex, was_seen = base + member.lane // member.group, np.int64(0), False
+        bits, lacking = (NONE, NONE, NONE, NONE), (NONE, NONE, NONE, NONE)
+        if item < size:
+            vertex = np.int64(memory.queue[turn.queue + item])
+            a, b, c, d = load_quad(here, quad_of(member, vertex))
+            lacking = (
+                np.uint32(alive[0] & ~a),
+                np.uint32(alive[1] & ~b),
+                np.uint32(alive[2] & ~c),
+                np.uint32(alive[3] & ~d),
+            )
+            was_seen = a != w or b != x or c != y or d != z
+            bits = gather(
+                member, rows.incoming.neighbours, here, offsets[vertex], offsets[vertex + 1], lacking
+            )
+            e, f, g, h = bits
+            store_quad(
+                there,
+                quad_of(member, vertex),
+                np.uint32(a | e),
+                np.uint32(b | f),
+                np.uint32(c | g),
+                np.uint32(d | h),
+            )
+            one, two = np.uint32(one | e), np.uint32(two | f)
+            three, four = np.uint32(three | g), np.uint32(four | h)
+        count = popcount(bits[0]) + popcount(bits[1]) + popcount(bits[2]) + popcount(bits[3])
+        count = sum_of(count, member.lane, member.group)
+        stays = of_group(member, (lacking[0] | lacking[1] | lacking[2] | lacking[3]) != 0)
+        was_reached = of_group(member, was_seen)
+        if stays and member.part == 0:
+            append(member, memory, turn, vertex)
+        if count > 0:
+            add_to_vertex(member, totals, vertex, count, turn.level)
+            if member.part == 0:
+                n_pairs, n_found = n_pairs + count, n_found + 1
+            if not was_reached:
+                begin, end = rows.outgoing.offsets[vertex], rows.outgoing.offsets[vertex + 1]
+                for entry in range(begin + member.part, end, member.group):
+                    open_vertex(
+                        member, memory, turn, np.int64(rows.outgoing.neighbours[entry]), opening.start
+                    )
+    at = member.found + turn.number % 3 * 4 * member.group
+    note_found(member, memory, at, one, 0)
+    note_found(member, memory, at, two, 1)
+    note_found(member, memory, at, three, 2)
+    note_found(member, memory, at, four, 3)
+    add_counts(member, memory, turn, n_pairs, n_found)
+
+
+@device
+def close(member, memory, turn, size):
+    """Queue those of the open vertices to which something is new; it is seen, and ``new`` is zero again."""
+    first, step = (member.id - member.lane) // member.group, member.count // member.group
+    for base in range(first, size, step):
+        item, vertex, is_new = base + member.lane // member.group, np.int64(0), False
+        if item < size:
+            vertex = np.int64(memory.queue[turn.queue + item])
+            at = quad_of(member, vertex)
+            a, b, c, d = load_quad(memory.seen, at)
+            e, f, g, h = load_quad(memory.new, at)
+            is_new = a != e or b != f or c != g or d != h
+            store_quad(
+                memory.seen, at, np.uint32(a | e), np.uint32(b | f), np.uint32(c | g), np.uint32(d | h)
+            )
+        if of_group(member, is_new) and member.part == 0:
+            append(member, memory, turn, vertex)
+    clear_turn(member, memory, turn.number + 1)
+    team_barrier(member.team)
+    for one in range(member.id // member.group, member.n, member.count // member.group):
+        store_quad(memory.new, quad_of(member, one), NONE, NONE, NONE, NONE)
+    clear_turn(member, memory, turn.number + 2)
+    team_barrier(member.team)
+
+
+@device
+def count_of(member, memory, number, which):
+    """A counter of a turn."""
+    return load(memory.counters, member.sets + set_of(SETS, number) + which)
+
+
+@device
+def note_level(member, memory, totals, number, level, batch):
+    """Note the pairs of a level, and the level for the sources whose bits are found."""
+    n_pairs = count_of(member, memory, number, AT.pairs)
+    if member.id == 0 and n_pairs > 0:
+        fetch_add(totals.hops, level, n_pairs)
+    note_farthest(member, memory, totals, member.found + number % 3 * 4 * member.group, batch, level)
+
+
+@device
+def gather_levels(member, rows, memory, totals, turn, batch):
+    """Gather, level by level, from sources that are settled, while enough open vertices find a bit.
+
+    Returns the turn whose vertices, settled, are those of the last level, and how many they are.
+    """
+    start, level, here, there = turn.number, turn.level, turn.queue, turn.next
+    opening = Opening(start, unused_quad(member, batch[1]))
+    open_sources(member, rows.outgoing, memory, turn, batch[1], opening.unused)
+    team_barrier(member.team)
+    n_found, size, number = np.int64(batch[1]), count_of(member, memory, start, AT.queued), start
+    while n_found > 0 and n_found * GATHERED_PART >= size:
+        here, there, level, number = there, here, level + 1, number + 1
+        ways = (memory.seen, memory.new) if level % 2 == 1 else (memory.new, memory.seen)
+        turn = Turn(number, level, here, there)
+        gather_open(member, rows, memory, totals, turn, ways, size, opening)
+        clear_turn(member, memory, number + 1)
+        team_barrier(member.team)
+        note_level(member, memory, totals, number, level, batch)
+        size, n_found = (
+            count_of(member, memory, number, AT.queued),
+            count_of(member, memory, number, AT.entries),
+        )
+    close(member, memory, Turn(number + 1, level, there, here), size)
+    return Turn(number + 2, level, here, there), count_of(member, memory, number + 1, AT.queued)
+
+
+@device
+def settle_level(member, rows, memory, totals, turn, size, batch):
+    """Settle the queued vertices; return the entries of their rows."""
+    settle(member, rows, memory, totals, turn, size)
+    team_barrier(member.team)
+    note_level(member, memory, totals, turn.number, turn.level, batch)
+    clear_turn(member, memory, turn.number + 1)
+    return count_of(member, memory, turn.number, AT.entries)
+
+
+@device
+def search_from(member, rows, memory, totals, number, batch, gathers):
     """Search from a batch, level by level, from turn ``number`` on; return the next turn."""
     first, size = batch
-    here, there, level = 2 * member.vertices, 2 * member.vertices + member.n, np.int64(0)
+    here = 2 * member.vertices
+    turn = Turn(number, np.int64(0), here, here + member.n)
     begin_batch(member, memory, totals.sources, first, size, here)
     team_barrier(member.team)
     while size > 0:
-        turn = Turn(number, level, here, there)
-        settle(member, rows, memory, totals, turn, size)
-        team_barrier(member.team)
-        counters = member.sets + set_of(SETS, number)
-        if member.id == 0:
-            fetch_add(totals.hops, level, load(memory.counters, counters + AT.pairs))
-        place = member.found + number % 3 * 4 * member.group
-        note_farthest(member, memory, totals, place, batch, level)
-        clear_turn(member, memory, number + 1)
-        if load(memory.counters, counters + AT.entries) * PULLED_PART >= len(rows.outgoing.neighbours):
+        n_entries = settle_level(member, rows, memory, totals, turn, size, batch)
+        if gathers and turn.level == 0:
+            turn, size = gather_levels(member, rows, memory, totals, turn, batch)
+            n_entries = np.int64(0)
+        if n_entries * PULLED_PART >= len(rows.outgoing.neighbours):
             pull_pieces(member, rows.incoming, rows.pieces, memory, turn)
             pull(member, rows.incoming, memory, turn)
         else:
             push(member, rows.outgoing, memory, turn, size)
         team_barrier(member.team)
-        size = load(memory.counters, counters + AT.queued)
-        here, there, level, number = there, here, level + 1, number + 1
-    finish_batch(member, memory, totals, number, batch)
-    return number + 1
+        size = count_of(member, memory, turn.number, AT.queued)
+        turn = Turn(turn.number + 1, turn.level + 1, turn.next, turn.queue)
+    finish_batch(member, memory, totals, turn.number, batch)
+    return turn.number + 1
 
 
 @device
@@ -458,7 +641,7 @@ def search_batches(worker, rows, memory, totals, share):
     member, number = member_of(team, share.group, n), np.int64(1)
     for first in range(share.first + team.number * size, share.stop, team.n_teams * size):
         batch = first, min(np.int64(size), share.stop - first)
-        number = search_from(member, rows, memory, totals, number, batch)
+        number = search_from(member, rows, memory, totals, number, batch, share.gathers)
 
 
 def pieces_of(rows):
@@ -493,6 +676,7 @@ def solve(graph, progress, n_teams=None):
     )
     if n_sources:
         rows = Rows(graph.outgoing, graph.incoming, pieces_of(graph.incoming))
+        gathers = len(graph.outgoing.neighbours) <= THIN * n and len(rows.pieces) == 0
         n_words = n_teams * n * 4 * GROUP
         words = arrays.empty(n_words, np.uint32, device), arrays.zeros(n_words, np.uint32, device)
         queue, step = arrays.empty(n_teams * 2 * n, kind, device), size * LAUNCHED * n_teams
@@ -502,7 +686,7 @@ def solve(graph, progress, n_teams=None):
             counters = arrays.zeros(n_teams * SET_WORDS, np.int64, device)
             found = arrays.zeros(n_teams * 12 * GROUP, np.uint32, device)
             memory = Memory(*words, stamps, queue, found, counters, new_barriers(n_teams, device))
-            search_batches(rows, memory, totals, Share(n_teams, GROUP, first, stop))
+            search_batches(rows, memory, totals, Share(n_teams, GROUP, first, stop, gathers))
             arrays.synchronize(device)
             progress(stop, n_sources)
     of_vertices, hops, farthest = (arrays.move(array, "cpu") for array in totals[1:])
