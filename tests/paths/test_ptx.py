@@ -85,7 +85,7 @@ def bit_parallel_kinds(index):
     rows = CSR, ("int64[]", ids, "int32[]")
     memory = bit_parallel.Memory, ("uint32[]", "uint32[]", "int32[]", ids, "uint32[]", "int64[]", "int32[]")
     totals = bit_parallel.Totals, ("int64[]", "int64[]", "int64[]", "int32[]")
-    share = bit_parallel.Share, ("int64",) * 4
+    share = bit_parallel.Share, (*("int64",) * 4, "boolean")
     return "int32[]", (bit_parallel.Rows, (rows, rows, "int64[]")), memory, totals, share
 
 
