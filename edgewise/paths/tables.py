@@ -24,13 +24,13 @@ from edgewise.files import checksum
 from edgewise.front import reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, worker_names
-from edgewise.paths.apsp import METHODS, output
+from edgewise.paths.apsp import METHODS
 from edgewise.paths.apsp.driver import Job, Request
+from edgewise.paths.apsp.result import DistanceMatrix
 from edgewise.paths.apsp.search import memory_needed, rows_of_a_block
-from edgewise.paths.csr import unreached
 from edgewise.paths.method import flat
 from edgewise.paths.sssp.weights import spread_in
-from edgewise.result import Result, check_column, counted
+from edgewise.result import counted
 from edgewise.weights import WeightOptions, weighted_front
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceTable(Result):
+class DistanceTable(DistanceMatrix):
     """Distances from some vertices to others.
 
     Attributes
@@ -64,17 +64,6 @@ class DistanceTable(Result):
     targets: np.ndarray
     weighted: bool
     distances: np.ndarray
-
-    @property
-    def unreached(self) -> int | float:
-        """The value in :attr:`distances` where no path leads."""
-        return unreached(self.distances.dtype)
-
-    @property
-    def reachable(self) -> np.ndarray:
-        """Whether a path leads from each source to each target: a bool array as :attr:`distances`."""
-        distances = self.distances[:]
-        return arrays.namespace(distances).not_equal(distances, self.unreached)
 
     @cached_property
     def _places(self):
@@ -152,61 +141,18 @@ class DistanceTable(Result):
         sources = arrow_array(self.graph.ids_of(self.sources))
         return pa.table([sources, *columns], names=["source", *names])
 
-    def to_dict(self, column: str | None = None) -> dict[Any, dict]:
-        """Return the distances by source, and then by target, where a path leads.
-
-        Parameters
-        ----------
-        column : {'distance'}, optional
-
-        Raises
-        ------
-        OptionError
-            There is no such column.
-        """
-        check_column(column, ["distance"])
-        found: dict[Any, dict] = {}
-        for source, target, distance in zip(*(one.to_pylist() for one in self._arrow().columns), strict=True):
-            found.setdefault(source, {})[target] = distance
-        return found
-
     def on_host(self) -> DistanceTable:
         """Return the result with its distances, and its graph, on the host."""
         if self.graph.device == "cpu":
             return self
-        return replace(self, graph=self.graph.to("cpu"), distances=arrays.move(self.distances, "cpu"))
+        return replace(self, graph=self.graph.to("cpu"), distances=self._matrix())
 
-    def write(self, path: str | Path) -> None:
-        """Write the distances to a file, whole or not at all.
-
-        A NumPy file (``.npy``) or a Zarr array (``.zarr``) holds the matrix; a Parquet, CSV or Arrow file
-        holds the table of :meth:`to_frame`.
-
-        Raises
-        ------
-        FileError
-            The suffix is unknown, or the file cannot be written.
-        """
-        if Path(path).suffix in output.FORMATS:
-            matrix = self.distances
-            output.write(path, arrays.move(matrix, "cpu") if hasattr(matrix, "data") else matrix)
-        else:
-            super().write(path)
+    def _targets_at(self, columns):
+        return self.targets[columns]
 
     def _answer(self):
         sources, targets = counted(len(self.sources), "source"), counted(len(self.targets), "target")
         return f"distances from {sources} to {targets}"
-
-    def _arrow(self, rows=None):
-        import pyarrow as pa
-
-        from edgewise.ingest.arrow import arrow_array
-
-        distances = arrays.move(self.distances[:], "cpu")
-        row, column = (places[:rows] for places in np.nonzero(distances != self.unreached))
-        ends = self.graph.ids_of(self.sources[row]), self.graph.ids_of(self.targets[column])
-        names, columns = ("source", "target", "distance"), (*ends, distances[row, column])
-        return pa.table(dict(zip(names, map(arrow_array, columns), strict=True)))
 
     def _verify(self, graph):
         """Compare the rows of a sample with verified searches from their sources."""
@@ -234,14 +180,6 @@ class DistanceTable(Result):
                     f"the distance from {source.tolist()[0]!r} to {target!r} is {held[at]} in the table, but "
                     f"a search gives {right[at]}"
                 )
-
-    def _plot(self, path):
-        from edgewise import plots
-
-        distances = arrays.move(self.distances[:], "cpu")
-        reached = distances[distances != self.unreached]
-        title = f"{len(reached):,} of {distances.size:,} pairs of vertices joined by a path"
-        plots.histogram(reached, path, plots.Labels(title, "distance", "pairs"))
 
 
 class TableJob(Job):

@@ -179,8 +179,98 @@ def verify_rows(graph, csr, result):
             raise VerificationError(f"the distance from {one!r} to {other!r} is wrong")
 
 
+class DistanceMatrix(Result):
+    """Distances from ``sources`` (k,), in rows, to vertices, in columns, which a result derives from this."""
+
+    sources: np.ndarray
+    distances: np.ndarray
+
+    def _targets_at(self, columns):
+        """Vertex numbers of columns."""
+        raise NotImplementedError
+
+    def _rows_for(self, rows):
+        """Sources whose distances make so many rows of the table; all of them if ``rows`` is None."""
+        return None
+
+    @property
+    def unreached(self) -> int | float:
+        """The value in :attr:`distances` where no path leads."""
+        return unreached(self.distances.dtype)
+
+    @property
+    def reachable(self) -> np.ndarray:
+        """Whether a path leads from each source to each target: a bool array as :attr:`distances`."""
+        distances = self.distances[:]
+        return arrays.namespace(distances).not_equal(distances, self.unreached)
+
+    def _matrix(self):
+        """The distances on the host; a Zarr array, which has no buffer, as it is."""
+        return arrays.move(self.distances, "cpu") if hasattr(self.distances, "data") else self.distances
+
+    def to_dict(self, column: str | None = None) -> dict[Any, dict]:
+        """Return the distances by source, and then by target, where a path leads.
+
+        Parameters
+        ----------
+        column : {'distance'}, optional
+
+        Raises
+        ------
+        OptionError
+            There is no such column.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a"], ["b"], directed=True)
+        >>> ew.all_pairs_shortest_paths(graph).to_dict()
+        {'a': {'a': 0, 'b': 1}, 'b': {'b': 0}}
+        """
+        check_column(column, ["distance"])
+        found: dict[Any, dict] = {}
+        for source, target, distance in zip(*(one.to_pylist() for one in self._arrow().columns)):
+            found.setdefault(source, {})[target] = distance
+        return found
+
+    def _arrow(self, rows=None):
+        import pyarrow as pa
+
+        from edgewise.ingest.arrow import arrow_array
+
+        distances = arrays.move(self.distances[: self._rows_for(rows)], "cpu")
+        row, column = (positions[:rows] for positions in np.nonzero(distances != self.unreached))
+        ends = self.graph.ids_of(self.sources[row]), self.graph.ids_of(self._targets_at(column))
+        names, columns = ("source", "target", "distance"), (*ends, distances[row, column])
+        return pa.table(dict(zip(names, map(arrow_array, columns), strict=True)))
+
+    def write(self, path: str | Path) -> None:
+        """Write the distances to a file, whole or not at all.
+
+        A NumPy file (``.npy``) or a Zarr array (``.zarr``) holds the matrix; a Parquet, CSV or Arrow file
+        holds the table of :meth:`to_frame`.
+
+        Raises
+        ------
+        FileError
+            The suffix is unknown, or the file cannot be written.
+        """
+        if Path(path).suffix in output.FORMATS:
+            output.write(path, self._matrix())
+        else:
+            super().write(path)
+
+    def _plot(self, path):
+        from edgewise import plots
+
+        distances = arrays.move(self.distances[:], "cpu")
+        reached = distances[distances != self.unreached]
+        title = f"{len(reached):,} of {distances.size:,} pairs of vertices joined by a path"
+        plots.histogram(reached, path, plots.Labels(title, "distance", "pairs"))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AllPairs(Result):
+class AllPairs(DistanceMatrix):
     """Distances from every vertex, or from chosen ones, to every vertex.
 
     Attributes
@@ -201,17 +291,6 @@ class AllPairs(Result):
     weighted: bool
     _adjacency: Adjacency
     distances: np.ndarray
-
-    @property
-    def unreached(self) -> int | float:
-        """The value in :attr:`distances` where no path leads."""
-        return unreached(self.distances.dtype)
-
-    @property
-    def reachable(self) -> np.ndarray:
-        """Whether each vertex is reached from each source: a bool array of the shape of :attr:`distances`."""
-        distances = self.distances[:]
-        return arrays.namespace(distances).not_equal(distances, self.unreached)
 
     @cached_property
     def _row_of(self):
@@ -266,10 +345,6 @@ class AllPairs(Result):
         graph, adjacency = self.graph.to("cpu"), self._adjacency.on_host()
         return replace(self, graph=graph, _adjacency=adjacency, distances=self._matrix())
 
-    def _matrix(self):
-        """The distances on the host; a Zarr array, which has no buffer, as it is."""
-        return arrays.move(self.distances, "cpu") if hasattr(self.distances, "data") else self.distances
-
     def to_frame(self, *, kind: Kind | None = None) -> Frame:
         """Return a table with one row for each pair that a path joins, source by source.
 
@@ -292,62 +367,15 @@ class AllPairs(Result):
         """
         return super().to_frame(kind=kind)
 
-    def to_dict(self, column: str | None = None) -> dict[Any, dict]:
-        """Return the distances by source, and then by target, where a path leads.
+    def _targets_at(self, columns):
+        return columns
 
-        Parameters
-        ----------
-        column : {'distance'}, optional
-
-        Raises
-        ------
-        OptionError
-            There is no such column.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a"], ["b"], directed=True)
-        >>> ew.all_pairs_shortest_paths(graph).to_dict()
-        {'a': {'a': 0, 'b': 1}, 'b': {'b': 0}}
-        """
-        check_column(column, ["distance"])
-        found: dict[Any, dict] = {}
-        for source, target, distance in zip(*(one.to_pylist() for one in self._arrow().columns)):
-            found.setdefault(source, {})[target] = distance
-        return found
+    def _rows_for(self, rows):
+        return rows  # each source reaches itself, so few rows have no more sources than rows
 
     def _answer(self):
         vertices = counted(self.graph.n_vertices, "vertex")
         return f"distances from {counted(len(self.sources), 'source')} to {vertices}"
-
-    def _arrow(self, rows=None):
-        import pyarrow as pa
-
-        from edgewise.ingest.arrow import arrow_array
-
-        # Each source reaches itself, so a table of few rows has no more sources than rows.
-        distances = arrays.move(self.distances[:rows], "cpu")
-        row, targets = (positions[:rows] for positions in np.nonzero(distances != self.unreached))
-        ends = self.graph.ids_of(self.sources[row]), self.graph.ids_of(targets)
-        names, columns = ("source", "target", "distance"), (*ends, distances[row, targets])
-        return pa.table(dict(zip(names, map(arrow_array, columns), strict=True)))
-
-    def write(self, path: str | Path) -> None:
-        """Write the distances to a file, whole or not at all.
-
-        A NumPy file (``.npy``) or a Zarr array (``.zarr``) holds the matrix; a Parquet, CSV or Arrow file
-        holds the table of :meth:`to_frame`.
-
-        Raises
-        ------
-        FileError
-            The suffix is unknown, or the file cannot be written.
-        """
-        if Path(path).suffix in output.FORMATS:
-            output.write(path, self._matrix())
-        else:
-            super().write(path)
 
     def _verify(self, graph):
         adjacency = self._adjacency
@@ -355,11 +383,3 @@ class AllPairs(Result):
             weighted = self.weighted
             adjacency = rows_in(graph, self.distances.dtype.name) if weighted else adjacency_of(graph)
         verify_rows(graph, adjacency.outgoing, self)
-
-    def _plot(self, path):
-        from edgewise import plots
-
-        distances = arrays.move(self.distances[:], "cpu")
-        reached = distances[distances != self.unreached]
-        title = f"{len(reached):,} of {distances.size:,} pairs of vertices joined by a path"
-        plots.histogram(reached, path, plots.Labels(title, "distance", "pairs"))
