@@ -28,6 +28,7 @@ HEAVY = (
     "networkx",
     "numba",
     "numba_cuda",
+    "numba_cuda_mlir",
     "numpy",
     "pandas",
     "pyarrow",
@@ -39,6 +40,7 @@ HEAVY = (
 AT_HOME = {
     "numba": ("device", "primitives"),
     "numba_cuda": ("device", "primitives"),
+    "numba_cuda_mlir": ("device",),
     "llvmlite": ("device", "primitives"),
     "cupy": ("device", "primitives"),
     "typer": ("command",),

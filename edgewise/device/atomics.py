@@ -79,8 +79,8 @@ def _register_on_cuda():
     """Map each name to an instruction of Numba's CUDA target."""
     if SIMULATED:
         return
-    from numba import cuda
-    from numba.cuda.extending import overload as overload_on_cuda
+    from edgewise.device.gpu_compiler import cuda, load_past_l1
+    from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
     @overload_on_cuda(cas)
     def cas_on_cuda(array, index, expected, value):
@@ -115,8 +115,7 @@ def _register_on_cuda():
     def load_on_cuda(array, index):
         if array.dtype.bitwidth < 32:  # there is no such load of a byte
             return lambda array, index: array[index]
-        fresh = _load_past_l1()
-        return lambda array, index: fresh(array, index)
+        return lambda array, index: load_past_l1(array, index)
 
     @overload_on_cuda(fence)
     def fence_on_cuda():
@@ -130,34 +129,6 @@ def _register_on_cuda():
             cuda.atomic.exch(array, index, kind(value))
 
         return exchange
-
-
-def _load_past_l1():
-    """An intrinsic that reads past the first cache, and so sees what other multiprocessors have written."""
-    from llvmlite import ir
-    from numba import types
-    from numba.cuda.extending import intrinsic as intrinsic_on_cuda
-
-    from edgewise.device.numba_arrays import element_pointer
-
-    registers = {("u", 32): "r", ("u", 64): "l", ("f", 32): "f", ("f", 64): "d"}
-
-    @intrinsic_on_cuda
-    def fresh(_, array, index):
-        kind = array.dtype
-        letter = "f" if isinstance(kind, types.Float) else "u"
-
-        def emit(context, builder, signature, arguments):
-            at = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            pointer, held = element_pointer(context, builder, signature.args[0], arguments[0], at)
-            shape = ir.FunctionType(held, [pointer.type])
-            text = f"ld.relaxed.gpu.global.{letter}{kind.bitwidth} $0, [$1];"
-            output = f"={registers[letter, kind.bitwidth]},l,~{{memory}}"
-            return builder.call(ir.InlineAsm(shape, text, output, side_effect=True), [pointer])
-
-        return kind(array, index), emit
-
-    return fresh
 
 
 on_cpu_compiler(_register_on_cpu)

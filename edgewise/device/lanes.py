@@ -77,7 +77,7 @@ def warp_min(value, lanes, lane, otherwise):
 @overload_on_cuda(warp_min)
 def _warp_min_on_cuda(value, lanes, lane, otherwise):
     """The lanes reduce by register shuffles, in five steps."""
-    from numba import cuda, types
+    from edgewise.device.gpu_compiler import cuda, types
 
     all_lanes, warp = 0xFFFFFFFF, launch.WARP
     kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # shuffles are signed

@@ -20,12 +20,11 @@ import numpy as np
 
 from edgewise.device import arrays, cache, shipped
 from edgewise.device.first_use import PUBLIC_ONLY
-from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
+from edgewise.device.target import COMPILER, IS_MLIR, SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
 from edgewise.garbage_collection import collection_paused
 
-#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
-#: data, shape and stride.
+#: Whether arguments are passed as 8-byte words.
 PASSES_WORDS = not PUBLIC_ONLY
 #: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 16 if SIMULATED else 256
@@ -178,7 +177,7 @@ class _Loaded:
         if n_parameters(text) != words:
             raise DeviceError(
                 f"{kernel.name} takes {n_parameters(text)} words where {words} are passed: this version of "
-                "numba-cuda passes arguments differently; set EDGEWISE_PUBLIC_ONLY=1"
+                f"{COMPILER} passes arguments differently; set EDGEWISE_PUBLIC_ONLY=1"
             )
         self.block = (ctypes.c_int64 * words)()
         first = ctypes.addressof(self.block)
@@ -231,9 +230,8 @@ class _LoadedByNumba:
     def launch(self, blocks, threads, _, arguments):
         """Launch on the current stream of CuPy with the arguments themselves."""
         import cupy
-        from numba import cuda
 
-        stream = cuda.external_stream(cupy.cuda.get_current_stream().ptr)
+        stream = cuda_compiler().external_stream(cupy.cuda.get_current_stream().ptr)
         with catch_warnings():
             simplefilter("ignore")  # of grids that do not fill the GPU
             self.function[blocks, threads, stream](*arguments)
@@ -252,7 +250,8 @@ def _flatten(count, arguments, device_id):
 def _append_words(words, arguments, device_id):
     """Append the words of the arguments, of records field by field; return the key of their types.
 
-    An array is passed as meminfo, parent, items, item size, data, shape and stride.
+    numba-cuda passes an array as meminfo, parent, items, item size, data, shape and stride in bytes, and
+    numba-cuda-mlir as data twice, where it begins there, shape and stride in items.
     """
     kinds: list = []
     for value in arguments:
@@ -266,7 +265,10 @@ def _append_words(words, arguments, device_id):
             item_size = kind.itemsize
             if data.device_id != device_id or (size > 1 and value.strides[-1] != item_size):
                 raise _UnfitArray
-            words += (0, 0, size, item_size, data.ptr, size, item_size)
+            if IS_MLIR:
+                words += (data.ptr, data.ptr, 0, size, 1)
+            else:
+                words += (0, 0, size, item_size, data.ptr, size, item_size)
             kinds.append(kind.num)
         elif isinstance(value, (float, np.floating)):
             words.append(int(np.float64(value).view(np.int64)))
@@ -334,13 +336,12 @@ def _text_of(kinds):
 
 
 def _compile(function, kinds, capability):
-    from numba import types
-
-    from edgewise.device.numba_internals import compiling_for
+    from edgewise.device import gpu_compiler
 
     cuda = cuda_compiler()
-    signature = (types.int64, types.Tuple([numba_type(kind) for kind in kinds]))
-    with compiling_for(capability), collection_paused():
+    types = gpu_compiler.types
+    signature = types.int64, types.Tuple([type_of(kind, gpu_compiler) for kind in kinds])
+    with gpu_compiler.compiling_for(capability), collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 
@@ -360,15 +361,13 @@ def _with_bounds(text, grid):
     return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
 
 
-def numba_type(kind):
-    """Numba's type of a kind (see :func:`kind_of`)."""
-    from numba import from_dtype, types
-
+def type_of(kind, compiler):
+    """The type of a kind (see :func:`kind_of`) of a compiler: Numba, or that on the page ``gpu_compiler``."""
     if isinstance(kind, tuple):
-        return types.BaseTuple.from_types([numba_type(one) for one in kind[1]], kind[0])
+        return compiler.types.BaseTuple.from_types([type_of(one, compiler) for one in kind[1]], kind[0])
     if kind.endswith("[]"):
-        return types.Array(from_dtype(np.dtype(kind[:-2])), 1, "C")
-    return getattr(types, kind)
+        return compiler.types.Array(compiler.from_dtype(np.dtype(kind[:-2])), 1, "C")
+    return getattr(compiler.types, kind)
 
 
 def entry_name(text):
@@ -385,7 +384,7 @@ def _in_ptx(pattern, text):
     """The first match of a pattern in a PTX text."""
     found = re.search(pattern, text)
     if found is None:
-        raise DeviceError("this version of numba-cuda makes other PTX; set EDGEWISE_PUBLIC_ONLY=1")
+        raise DeviceError(f"this version of {COMPILER} makes other PTX; set EDGEWISE_PUBLIC_ONLY=1")
     return found
 
 
@@ -431,4 +430,4 @@ def _for_driver(text):
 def _compiler_version():
     from importlib.metadata import version
 
-    return version("numba-cuda")
+    return f"mlir-{version(COMPILER)}" if IS_MLIR else version(COMPILER)

@@ -95,7 +95,7 @@ def _wait_on_cpu(barrier, n_workers, worker_id):
 @overload_on_cuda(_wait)
 def _wait_on_cuda(barrier, n_workers, worker_id):
     """One thread of each block waits for those of others, between two barriers of the block itself."""
-    from numba import cuda
+    from edgewise.device.gpu_compiler import cuda
 
     def wait_for_blocks(barrier, n_workers, worker_id):
         cuda.syncthreads()

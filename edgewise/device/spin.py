@@ -77,8 +77,8 @@ def _register_on_cpu():
 def _relax_on_cuda():
     if SIMULATED:
         return
-    from numba import cuda, types
-    from numba.cuda.extending import overload as overload_for_cuda
+    from edgewise.device.gpu_compiler import cuda, types
+    from edgewise.device.gpu_compiler import overload as overload_for_cuda
 
     nanoseconds = types.uint32(NANOSECONDS)
 

@@ -175,8 +175,8 @@ def _register_warps():
     """The lanes of a warp exchange registers."""
     if SIMULATED or INTERPRETED:
         return
-    from numba import cuda, types
-    from numba.cuda.extending import overload as overload_on_cuda
+    from edgewise.device.gpu_compiler import cuda, types
+    from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
     all_lanes = 0xFFFFFFFF
 
@@ -226,8 +226,8 @@ def _register_counters():
     """Lanes that add to one counter together are served by one atomic operation."""
     if SIMULATED or INTERPRETED:
         return
-    from numba import cuda, types
-    from numba.cuda.extending import overload as overload_on_cuda
+    from edgewise.device.gpu_compiler import cuda, types
+    from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
     @overload_on_cuda(warp_aggregated_add)
     def warp_aggregated_add_on_cuda(counter, index):
@@ -264,8 +264,8 @@ def _register_blocks():
     """A block has shared memory, in which its threads add, and a barrier of its own."""
     if SIMULATED or INTERPRETED:
         return
-    from numba import cuda
-    from numba.cuda.extending import overload as overload_on_cuda
+    from edgewise.device.gpu_compiler import cuda
+    from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
     @overload_on_cuda(block_add)
     def block_add_on_cuda(array, index, value):

@@ -117,7 +117,7 @@ def _register_on_cuda():
     """On a GPU a table may be in shared memory; a word that is out of date is empty, and cas then decides."""
     if SIMULATED:
         return
-    from numba.cuda.extending import overload as overload_on_cuda
+    from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
     @overload_on_cuda(_read)
     def read_on_cuda(words, slot):

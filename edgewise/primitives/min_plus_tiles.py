@@ -4,8 +4,8 @@
 """
 
 import numpy as np
-from numba import cuda
 
+from edgewise.device.gpu_compiler import cuda
 from edgewise.device.target import SIMULATED
 from edgewise.primitives.quads import fetch_quad, load_quad, store_quad, wait_for_quads
 
