@@ -29,7 +29,7 @@ FLOORS_PYTHON ?= $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/nul
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick lint types imports floors engine-simulator engine-interpreter engine-cpu engine-cpu-half \
-	engine-cpu-rest engine-fallbacks engine-mlir floors-there docs dist kernels smoke clean
+	engine-cpu-rest engine-fallbacks floors-there docs dist kernels smoke clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -82,10 +82,6 @@ engine-interpreter: .venv-test/ready
 engine-fallbacks: .venv-test/ready
 	EDGEWISE_PUBLIC_ONLY=1 $(ON_CPU) $(FALLBACKS)
 
-# The kernels of GPUs by numba-cuda-mlir, in an environment of its own; not a part of make test.
-engine-mlir: .venv-mlir/ready
-	EDGEWISE_CUDA_COMPILER=mlir .venv-mlir/bin/python -m pytest -q -m ptx
-
 engine-cpu: engine-cpu-half engine-cpu-rest
 
 engine-cpu-half: .venv-test/ready
@@ -127,13 +123,12 @@ smoke:
 	done
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-mlir .venv-docs .venv-release .venv-floors $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
+	rm -rf .venv-demo .venv-test .venv-docs .venv-release .venv-floors $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
 
 .venv-demo/ready: WHAT = .
 .venv-test/ready: WHAT = '.[test]'
-.venv-mlir/ready: WHAT = '.[test,mlir]'
 # Compiling every page of a hundred packages takes longer than the few pages that tests import.
-.venv-test/ready .venv-mlir/ready .venv-floors/ready: COMPILE = --no-compile
+.venv-test/ready .venv-floors/ready: COMPILE = --no-compile
 .venv-docs/ready: WHAT = '.[docs]'
 .venv-release/ready: WHAT = '.[release]'
 

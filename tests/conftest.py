@@ -7,7 +7,6 @@ CPU JIT         nothing                     every test; ``gpu`` needs a GPU, ``p
 interpreter     ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
 CUDA simulator  ``NUMBA_ENABLE_CUDASIM=1``  tests marked ``simulator``
 fallbacks       ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
-successor       ``EDGEWISE_CUDA_COMPILER``  as the CPU JIT; ``mlir``: ``gpu`` and ``ptx`` by numba-cuda-mlir
 ==============  ==========================  ==================================================
 """
 
@@ -100,16 +99,14 @@ def pytest_collection_modifyitems(config, items):
         marked = {name for name in ("interpreter", "simulator") if item.get_closest_marker(name)}
         if not marked <= {*names_of_engines(item.path)}:
             raise pytest.UsageError(f"{item.nodeid}: its file must name the engines {sorted(marked)}")
-    from edgewise.device.target import COMPILER
-
     gpu = _reason_for_no_gpu() if any(item.get_closest_marker("gpu") for item in items) else None
     for item in items:
         if gpu and item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {gpu}"))
         if item.get_closest_marker("ptx") and os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0"):
             item.add_marker(pytest.mark.skip(reason="public interfaces compile for the current GPU only"))
-        if item.get_closest_marker("ptx") and find_spec(COMPILER.replace("-", "_")) is None:
-            item.add_marker(pytest.mark.skip(reason=f"needs the CUDA compiler: {COMPILER} is not installed"))
+        if item.get_closest_marker("ptx") and find_spec("numba_cuda") is None:
+            item.add_marker(pytest.mark.skip(reason="needs the CUDA compiler: numba-cuda is not installed"))
 
 
 def _reason_for_no_gpu():

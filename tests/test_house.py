@@ -28,7 +28,6 @@ HEAVY = (
     "networkx",
     "numba",
     "numba_cuda",
-    "numba_cuda_mlir",
     "numpy",
     "pandas",
     "pyarrow",
@@ -40,7 +39,6 @@ HEAVY = (
 AT_HOME = {
     "numba": ("device", "primitives"),
     "numba_cuda": ("device", "primitives"),
-    "numba_cuda_mlir": ("device",),
     "llvmlite": ("device", "primitives"),
     "cupy": ("device", "primitives"),
     "typer": ("command",),

@@ -105,9 +105,7 @@ def _class_named(name):
 
 def types_of(written) -> tuple:
     """Numba's types of arguments, from how they are written in the list."""
-    import numba
-
-    return tuple(launch.type_of(kind, numba) for kind in kinds_of(written))
+    return tuple(map(launch.numba_type, kinds_of(written)))
 
 
 # -- processes -----------------------------------------------------------------------------------------------

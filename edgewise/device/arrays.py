@@ -5,12 +5,11 @@ the arrays of the only GPU are NumPy arrays of the class :class:`Simulated`, whi
 """
 
 from functools import cache
-from importlib import import_module
 
 import numpy as np
 
 from edgewise import driver, memory
-from edgewise.device.target import COMPILER, INTERPRETED, SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
 #: What a device may be called.
@@ -151,8 +150,7 @@ def why_no_gpu() -> str | None:
         return "NUMBA_DISABLE_JIT is set, and kernels of GPUs are compiled"
     try:
         import cupy
-
-        import_module(COMPILER.replace("-", "_"))
+        import numba_cuda  # noqa: F401
     except ImportError as missing:
         return f"{missing.name} is not installed"
     try:

@@ -8,28 +8,15 @@ import numpy as np
 
 from edgewise.device.gpu_compiler import cuda, from_dtype
 from edgewise.device.launch import ITEMS_PER_THREAD, WARP
-from edgewise.device.target import on_gpu
 
 assert ITEMS_PER_THREAD == 4, "thread_some_indices is unrolled for four"
-
-
-@on_gpu
-def thread_of_grid():
-    """Number of a thread in the grid; numba-cuda-mlir's ``cuda.grid`` has 32 bits."""
-    return np.int64(cuda.blockIdx.x) * cuda.blockDim.x + cuda.threadIdx.x
-
-
-@on_gpu
-def threads_of_grid():
-    """Threads of the grid, in 64 bits as well."""
-    return np.int64(cuda.gridDim.x) * cuda.blockDim.x
 
 
 def thread_an_index(body):
     """Every thread takes the index that is its number; a grid has a thread for each."""
 
     def loop(count, arguments):
-        index = thread_of_grid()
+        index = cuda.grid(1)
         if index < count:
             body(index, *arguments)
 
@@ -41,7 +28,7 @@ def thread_some_indices(body, fetch):
 
     def loop(count, arguments):
         width = cuda.blockDim.x
-        first = np.int64(cuda.blockIdx.x) * width * 4 + cuda.threadIdx.x
+        first = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
         second, third, fourth, last = first + width, first + 2 * width, first + 3 * width, count - 1
         one = fetch(min(first, last), *arguments)
         two = fetch(min(second, last), *arguments)
@@ -63,8 +50,8 @@ def warp_a_row(body):
     """Every warp takes a row; a lane is a thread's number in its warp."""
 
     def loop(rows, arguments):
-        thread = thread_of_grid()
-        for row in range(thread // WARP, rows, threads_of_grid() // WARP):
+        thread = cuda.grid(1)
+        for row in range(thread // WARP, rows, cuda.gridsize(1) // WARP):
             body(row, thread % WARP, WARP, *arguments)
 
     return loop
@@ -84,7 +71,7 @@ def whole_grid(body, worker):
     """Every thread runs the body once, as a ``worker`` of its record; the barrier is the first argument."""
 
     def loop(count, arguments):
-        body(worker(thread_of_grid(), threads_of_grid(), arguments[0]), *arguments[1:])
+        body(worker(cuda.grid(1), cuda.gridsize(1), arguments[0]), *arguments[1:])
 
     return loop
 
@@ -95,7 +82,7 @@ def whole_grid_with_shared_memory(body, worker, words, kind):
 
     def loop(count, arguments):
         shared = cuda.shared.array(words, kind)
-        body(worker(thread_of_grid(), threads_of_grid(), arguments[0], shared), *arguments[1:])
+        body(worker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
 
     return loop
 

@@ -20,11 +20,12 @@ import numpy as np
 
 from edgewise.device import arrays, cache, shipped
 from edgewise.device.first_use import PUBLIC_ONLY
-from edgewise.device.target import COMPILER, IS_MLIR, SIMULATED, cuda_compiler, one_compiler
+from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
 from edgewise.garbage_collection import collection_paused
 
-#: Whether arguments are passed as 8-byte words.
+#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
+#: data, shape and stride.
 PASSES_WORDS = not PUBLIC_ONLY
 #: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 16 if SIMULATED else 256
@@ -177,7 +178,7 @@ class _Loaded:
         if n_parameters(text) != words:
             raise DeviceError(
                 f"{kernel.name} takes {n_parameters(text)} words where {words} are passed: this version of "
-                f"{COMPILER} passes arguments differently; set EDGEWISE_PUBLIC_ONLY=1"
+                "numba-cuda passes arguments differently; set EDGEWISE_PUBLIC_ONLY=1"
             )
         self.block = (ctypes.c_int64 * words)()
         first = ctypes.addressof(self.block)
@@ -250,8 +251,7 @@ def _flatten(count, arguments, device_id):
 def _append_words(words, arguments, device_id):
     """Append the words of the arguments, of records field by field; return the key of their types.
 
-    numba-cuda passes an array as meminfo, parent, items, item size, data, shape and stride in bytes, and
-    numba-cuda-mlir as data twice, where it begins there, shape and stride in items.
+    An array is passed as meminfo, parent, items, item size, data, shape and stride.
     """
     kinds: list = []
     for value in arguments:
@@ -265,10 +265,7 @@ def _append_words(words, arguments, device_id):
             item_size = kind.itemsize
             if data.device_id != device_id or (size > 1 and value.strides[-1] != item_size):
                 raise _UnfitArray
-            if IS_MLIR:
-                words += (data.ptr, data.ptr, 0, size, 1)
-            else:
-                words += (0, 0, size, item_size, data.ptr, size, item_size)
+            words += (0, 0, size, item_size, data.ptr, size, item_size)
             kinds.append(kind.num)
         elif isinstance(value, (float, np.floating)):
             words.append(int(np.float64(value).view(np.int64)))
@@ -336,12 +333,11 @@ def _text_of(kinds):
 
 
 def _compile(function, kinds, capability):
-    from edgewise.device import gpu_compiler
+    from edgewise.device.gpu_compiler import compiling_for, types
 
     cuda = cuda_compiler()
-    types = gpu_compiler.types
-    signature = types.int64, types.Tuple([type_of(kind, gpu_compiler) for kind in kinds])
-    with gpu_compiler.compiling_for(capability), collection_paused():
+    signature = (types.int64, types.Tuple([numba_type(kind) for kind in kinds]))
+    with compiling_for(capability), collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 
@@ -361,13 +357,15 @@ def _with_bounds(text, grid):
     return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
 
 
-def type_of(kind, compiler):
-    """The type of a kind (see :func:`kind_of`) of a compiler: Numba, or that on the page ``gpu_compiler``."""
+def numba_type(kind):
+    """Numba's type of a kind (see :func:`kind_of`)."""
+    from numba import from_dtype, types
+
     if isinstance(kind, tuple):
-        return compiler.types.BaseTuple.from_types([type_of(one, compiler) for one in kind[1]], kind[0])
+        return types.BaseTuple.from_types([numba_type(one) for one in kind[1]], kind[0])
     if kind.endswith("[]"):
-        return compiler.types.Array(compiler.from_dtype(np.dtype(kind[:-2])), 1, "C")
-    return getattr(compiler.types, kind)
+        return types.Array(from_dtype(np.dtype(kind[:-2])), 1, "C")
+    return getattr(types, kind)
 
 
 def entry_name(text):
@@ -384,7 +382,7 @@ def _in_ptx(pattern, text):
     """The first match of a pattern in a PTX text."""
     found = re.search(pattern, text)
     if found is None:
-        raise DeviceError(f"this version of {COMPILER} makes other PTX; set EDGEWISE_PUBLIC_ONLY=1")
+        raise DeviceError("this version of numba-cuda makes other PTX; set EDGEWISE_PUBLIC_ONLY=1")
     return found
 
 
@@ -430,4 +428,4 @@ def _for_driver(text):
 def _compiler_version():
     from importlib.metadata import version
 
-    return f"mlir-{version(COMPILER)}" if IS_MLIR else version(COMPILER)
+    return version("numba-cuda")

@@ -18,11 +18,6 @@ INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
-#: Whether numba-cuda-mlir compiles CUDA kernels, and not numba-cuda, to which the simulator belongs.
-IS_MLIR = os.environ.get("EDGEWISE_CUDA_COMPILER") == "mlir" and not SIMULATED
-#: The package that compiles CUDA kernels.
-COMPILER = "numba-cuda-mlir" if IS_MLIR else "numba-cuda"
-
 #: One thread compiles for CUDA at a time, because Numba reads the target GPU from a global variable.
 one_compiler = RLock()
 
@@ -135,6 +130,6 @@ def _overload_on_cuda(function, implementation, options):
 
 def _register_for_cuda(function):
     if not SIMULATED:
-        from edgewise.device.gpu_compiler import register_jitable as register_for_cuda
+        from edgewise.device.gpu_compiler import register_jitable
 
-        register_for_cuda(function)
+        register_jitable(function)

@@ -18,7 +18,9 @@ def wrapping_add(one, other):
 @overload_on_cuda(wrapping_add)
 @overload_on_cpu(wrapping_add)
 def _wrapping_add_of(one, other):
-    kind, unsigned = one, np.uint64
-    if hasattr(kind, "signed") and kind.bitwidth == 64:  # an integer of either compiler
+    from numba import types
+
+    kind, unsigned = one, types.uint64
+    if isinstance(kind, types.Integer) and kind.bitwidth == 64:
         return lambda one, other: kind(unsigned(one) + unsigned(other))
     return lambda one, other: kind(one + other)
