@@ -5,7 +5,7 @@ engine          chosen by                   runs
 ==============  ==========================  ==================================================
 CPU JIT         nothing                     every test; ``gpu`` needs a GPU, ``ptx`` a compiler
 interpreter     ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
-CUDA simulator  ``NUMBA_ENABLE_CUDASIM=1``  tests marked ``simulator``
+CUDA simulator  ``EDGEWISE_SIMULATOR=1``  tests marked ``simulator``
 fallbacks       ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
 ==============  ==========================  ==================================================
 """
@@ -30,7 +30,7 @@ os.environ["EDGEWISE_TUNED"] = "0"
 os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
 os.environ.setdefault("MPLBACKEND", "Agg")
 # In the simulator the kernels of the CPU make graphs and check results, which are too small to compile for.
-if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+if os.environ.get("EDGEWISE_SIMULATOR", "0") not in ("", "0"):
     os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
@@ -39,7 +39,7 @@ EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}
 
 def engine():
     """Name of the engine that this process runs on."""
-    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+    if os.environ.get("EDGEWISE_SIMULATOR", "0") not in ("", "0"):
         return "simulator"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return "interpreter"
@@ -66,10 +66,6 @@ def pytest_configure():
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if engine() == "simulator" and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    if engine() == "simulator":
-        from tests import simulator
-
-        simulator.install()
 
 
 def pytest_report_header():

@@ -15,8 +15,8 @@ from edgewise.device.interrupts import interrupts_kept
 
 #: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-#: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
-SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
+#: CUDA kernels run in the explorer on the CPU (``EDGEWISE_SIMULATOR=1``, :mod:`edgewise.device.explorer`).
+SIMULATED = os.environ.get("EDGEWISE_SIMULATOR", "0") not in ("", "0")
 
 #: One thread compiles for CUDA at a time, because Numba reads the target GPU from a global variable.
 one_compiler = RLock()

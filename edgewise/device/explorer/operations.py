@@ -1,0 +1,82 @@
+"""Atomic operations, fences and waits as steps of the scheduler; see :mod:`edgewise.device.atomics`."""
+
+from edgewise.device import atomics, spin
+from edgewise.device.explorer.memory import Shared
+from edgewise.device.explorer.scheduler import current
+
+
+def cas(array, index, expected, value):
+    """The library's operation as one step."""
+    return _updated(array, index, lambda held: value if held == expected else None)
+
+
+def fetch_add(array, index, value):
+    """The library's operation as one step."""
+    return _updated(array, index, lambda held: held + array.dtype.type(value))
+
+
+def fetch_min(array, index, value):
+    """The library's operation as one step."""
+    return _updated(array, index, lambda held: value if value < held else None)
+
+
+def fetch_max(array, index, value):
+    """The library's operation as one step."""
+    return _updated(array, index, lambda held: value if value > held else None)
+
+
+def fetch_or(array, index, value):
+    """The library's operation as one step."""
+    return _updated(array, index, lambda held: held | array.dtype.type(value))
+
+
+def load(array, index):
+    """The library's operation as one step."""
+    return _updated(array, index, lambda held: None)
+
+
+def store(array, index, value):
+    """The library's operation as one step."""
+    _updated(array, index, lambda held: value)
+
+
+def _updated(array, index, change):
+    """Replace an element by ``change(held)``, unless that is ``None``; return what it held."""
+    values, memory = array, None
+    if type(array) is Shared:
+        scheduler, values = array.scheduler, array.values
+        scheduler.step()
+        array.check(index)
+        if scheduler.running is not None:
+            memory = scheduler.memory
+    if memory is not None:
+        memory.before_atomic(array, index)
+    held = values[index]
+    changed = change(held)
+    if changed is not None:
+        values[index] = changed
+    if memory is not None:
+        memory.after_atomic(array, index, changed is not None)
+    return held
+
+
+def fence():
+    """The library's fence; a step, if memory is weak or races are looked for."""
+    scheduler = current()
+    if scheduler is not None and scheduler.running is not None and scheduler.memory is not None:
+        scheduler.step()
+        scheduler.memory.fence()
+
+
+def relax(*waits):
+    """A thread that waits lets others go on, where a scheduler runs it."""
+    scheduler = current()
+    if scheduler is not None and scheduler.running is not None:
+        scheduler.yield_()
+
+
+#: What takes the place of the library's operations.
+STEPS = {spin.relax: relax, spin.back_off: relax} | {
+    getattr(atomics, one.__name__): one
+    for one in (cas, fetch_add, fetch_min, fetch_max, fetch_or, load, store, fence)
+}
