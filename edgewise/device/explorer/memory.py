@@ -18,7 +18,7 @@ Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (
 import random
 import sys
 
-from edgewise.device.explorer.reports import Fault, here, is_documented, shown
+from edgewise.device.explorer.reports import Fault, OutOfRange, here, is_documented, shown
 
 #: Models of memory.
 CPU, GPU = "cpu", "gpu"
@@ -80,7 +80,7 @@ class Shared:
         """Refuse an index out of range, also a negative one, which the compilers count from the end."""
         if type(index) is not tuple and not 0 <= index < len(self.values):
             where = shown(here(sys._getframe(2)))
-            raise Fault(f"{where}: index {index} of an array of {len(self.values)} {self.dtype}")
+            raise OutOfRange(f"{where}: index {index} of an array of {len(self.values)} {self.dtype}")
 
     def key(self, index):
         """The address of an element, by which views of one array share it."""

@@ -31,8 +31,14 @@ def fetch_or(array, index, value):
 
 
 def load(array, index):
-    """The library's operation as one step."""
-    return _updated(array, index, lambda held: None)
+    """The library's operation as one step; a thread that reads the same again waits for others."""
+    held = _updated(array, index, lambda held: None)
+    if type(array) is Shared and (thread := array.scheduler.running) is not None:
+        is_again = thread.loaded == (array, index, held)
+        thread.loaded = array, index, held
+        if is_again:
+            array.scheduler.yield_()
+    return held
 
 
 def store(array, index, value):

@@ -12,6 +12,10 @@ class Fault(Exception):
     """Something that a kernel must not do: a race, a missed barrier, an access out of range."""
 
 
+class OutOfRange(Fault, IndexError):
+    """An access beyond the end, or before the beginning, of an array."""
+
+
 class NoProgress(Exception):
     """The threads do not come to an end: they wait for each other, or work for ever."""
 

@@ -34,17 +34,19 @@ class Thread:
     fiber : greenlet
     waits : tuple or None
         For what it waits, and the frame of the line, while it cannot go on.
+    loaded : tuple or None
+        The array, index and value of its last load.
     view : View
         What it has seen and written of the memory (:mod:`edgewise.device.explorer.memory`).
     place
         What it is in a grid (:mod:`edgewise.device.explorer.gpu`).
     """
 
-    __slots__ = ("fiber", "number", "place", "view", "waits")
+    __slots__ = ("fiber", "loaded", "number", "place", "view", "waits")
 
     def __init__(self, number, fiber, place=None):
         self.number, self.fiber, self.place = number, fiber, place
-        self.waits = self.view = None
+        self.waits = self.view = self.loaded = None
 
     def __str__(self):
         return f"thread {self.number}" if self.place is None else str(self.place)
