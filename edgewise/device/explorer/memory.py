@@ -26,6 +26,9 @@ CPU, GPU = "cpu", "gpu"
 #: out of date, for one seed after another.
 DELAYS, PUBLISHES, STALE = (0.5, 1.0, 0.2), (0.2, 0.0, 0.5), (0.25, 0.0, 0.5)
 
+#: How often others may go on before they see the last stores of a thread that has ended.
+LAST_STEPS = 8
+
 
 class Shared:
     """An array that threads share: every access is a step of the scheduler.
@@ -212,6 +215,13 @@ class Memory:
             values[index] = value
         view.delayed.clear()
         view.seen.clear()
+
+    def end(self, thread):
+        """A thread ends; others may go on for a while before they see its last stores."""
+        for _ in range(LAST_STEPS if thread.view.delayed else 0):
+            self.scheduler.yield_()
+            self._publish_some(thread.view)
+        self.publish(thread)
 
     def raise_races(self):
         """Raise an error for the races that no comment documents."""

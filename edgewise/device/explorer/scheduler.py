@@ -153,7 +153,7 @@ class Scheduler:
     def _work(self, thread, task):
         task()
         if self.memory is not None:
-            self.memory.publish(thread)
+            self.memory.end(thread)
         self.ready.remove(thread)
         if thread.place is not None:
             thread.place.end(self)
