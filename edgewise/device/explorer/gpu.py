@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.device import lanes, regions, teams, warps
 from edgewise.device.explorer.copies import preemptible
-from edgewise.device.explorer.memory import Shared
+from edgewise.device.explorer.memory import Shared, without_values
 from edgewise.device.explorer.reports import Fault, here, shown
 from edgewise.device.explorer.scheduler import Scheduler, current
 from edgewise.device.launch import WARP
@@ -30,8 +30,11 @@ class Meeting:
         self.count, self.name = count, name
         self.arrived, self.values, self.where = [], {}, None
 
-    def arrive(self, value, frame):
-        """Wait for the others; return the values of all by the order of their numbers."""
+    def arrive(self, value, frame, orders=True):
+        """Wait for the others; return the values of all by the order of their numbers.
+
+        Unless it ``orders`` memory, what a thread has written before need not be seen by the others.
+        """
         scheduler = current()
         thread, where = scheduler.running, here(frame)
         if not self.arrived:
@@ -45,13 +48,13 @@ class Meeting:
         if len(self.arrived) < self.count:
             scheduler.wait(f"waits for its {self.name}", frame)
         else:
-            self._complete(scheduler)
+            self._complete(scheduler, orders)
         return thread.place.met
 
-    def _complete(self, scheduler):
+    def _complete(self, scheduler, orders):
         values = [self.values[number] for number in sorted(self.values)]
         arrived, self.arrived, self.values = self.arrived, [], {}
-        if scheduler.memory is not None:
+        if orders and scheduler.memory is not None:
             scheduler.memory.barrier(arrived)
         for thread in arrived:
             thread.place.met = values
@@ -127,9 +130,9 @@ def _place():
     return current().running.place
 
 
-def _exchange(value):
+def _exchange(value, orders=False):
     """The values of all lanes of the warp; the line is that of the caller's caller."""
-    return _place().warp.arrive(value, sys._getframe(2))
+    return _place().warp.arrive(value, sys._getframe(2), orders)
 
 
 def warp_size():
@@ -154,7 +157,7 @@ def match(value):
 
 
 def warp_barrier():
-    _exchange(None)
+    _exchange(None, orders=True)
 
 
 def warp_min(value, n_lanes, lane, otherwise):
@@ -189,21 +192,14 @@ def _shared_array(shape, dtype, alignment=None):
     """The array of shared memory that a thread's call of this number gives to all threads of its block."""
     place, scheduler = _place(), current()
     if place.n_shared == len(place.block.shared):
-        place.block.shared.append(unwritten(shape, _numpy_type(dtype)))
+        place.block.shared.append(without_values(shape, _numpy_type(dtype), scheduler))
     place.n_shared += 1
-    return Shared(place.block.shared[place.n_shared - 1], scheduler)
-
-
-def unwritten(shape, dtype):
-    """An array whose elements have an odd value, which no kernel may read before it writes them."""
-    array = np.empty(shape, dtype)
-    array.view(np.uint8).fill(0xA5)
-    return array
+    return place.block.shared[place.n_shared - 1]
 
 
 def _numpy_type(dtype):
     """The type of NumPy by that of the compiler."""
-    return np.dtype(getattr(dtype, "name", dtype))
+    return np.dtype(dtype if isinstance(dtype, type) else dtype.name)
 
 
 class _Along:
@@ -228,7 +224,7 @@ cuda = SimpleNamespace(
     gridDim=_Along(lambda place: place.block.launch.n_blocks),
     syncthreads=lambda: _place().block.barrier.arrive(None, sys._getframe(1)),
     shared=SimpleNamespace(array=_shared_array),
-    local=SimpleNamespace(array=lambda shape, dtype: unwritten(shape, _numpy_type(dtype))),
+    local=SimpleNamespace(array=lambda shape, dtype: np.empty(shape, _numpy_type(dtype))),
     jit=lambda **options: lambda function: function,
 )
 #: What takes the place of the library's operations of warps, blocks and grids.
