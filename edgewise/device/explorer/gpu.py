@@ -225,7 +225,6 @@ cuda = SimpleNamespace(
     syncthreads=lambda: _place().block.barrier.arrive(None, sys._getframe(1)),
     shared=SimpleNamespace(array=_shared_array),
     local=SimpleNamespace(array=lambda shape, dtype: np.empty(shape, _numpy_type(dtype))),
-    jit=lambda **options: lambda function: function,
 )
 #: What takes the place of the library's operations of warps, blocks and grids.
 OPERATIONS = {
