@@ -24,11 +24,11 @@ MAX_STEPS = 20_000_000
 
 
 class Meeting:
-    """Threads that wait until all of them have arrived at one line, each with a value."""
+    """Threads that wait until all of them have arrived at one call, each with a value."""
 
     def __init__(self, count, name):
         self.count, self.name = count, name
-        self.arrived, self.values, self.where = [], {}, None
+        self.arrived, self.values, self.where, self.call = [], {}, None, None
 
     def arrive(self, value, frame, orders=True):
         """Wait for the others; return the values of all by the order of their numbers.
@@ -38,8 +38,8 @@ class Meeting:
         scheduler = current()
         thread, where = scheduler.running, here(frame)
         if not self.arrived:
-            self.where = where
-        elif where != self.where:
+            self.where, self.call = where, frame.f_lasti
+        elif (where, frame.f_lasti) != (self.where, self.call):
             raise Fault(
                 f"{thread} waits at {shown(where)} while {self.arrived[0]} waits at {shown(self.where)}"
             )
