@@ -99,9 +99,9 @@ class Block:
 
 
 class Launch:
-    """A launch of ``body()`` by blocks of so many threads, in warps of so many lanes."""
+    """A launch of ``body()`` by blocks of so many threads, in warps of so many lanes, by default :data:`WARP`."""
 
-    def __init__(self, body, n_blocks, n_threads, cooperative, lanes=WARP):
+    def __init__(self, body, n_blocks, n_threads, cooperative, lanes=None):
         self.body, self.n_blocks, self.n_threads, self.lanes, self.started = (
             body,
             n_blocks,
