@@ -99,16 +99,11 @@ class Block:
 
 
 class Launch:
-    """A launch of ``body()`` by blocks of so many threads, in warps of so many lanes, by default :data:`WARP`."""
+    """A launch of ``body()`` by blocks of so many threads, in warps of so many lanes, or of :data:`WARP`."""
 
     def __init__(self, body, n_blocks, n_threads, cooperative, lanes=None):
-        self.body, self.n_blocks, self.n_threads, self.lanes, self.started = (
-            body,
-            n_blocks,
-            n_threads,
-            lanes,
-            0,
-        )
+        self.body, self.n_blocks, self.n_threads, self.started = body, n_blocks, n_threads, 0
+        self.lanes = WARP if lanes is None else lanes
         self.resident = n_blocks if cooperative else min(RESIDENT, n_blocks)
         self.barrier = Meeting(n_blocks * n_threads, "grid")
 
