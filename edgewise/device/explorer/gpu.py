@@ -30,8 +30,11 @@ class Meeting:
         self.count, self.name = count, name
         self.arrived, self.values, self.where = [], {}, None
 
-    def arrive(self, value, frame):
-        """Wait for the others; return the values of all by the order of their numbers."""
+    def arrive(self, value, frame, orders=True):
+        """Wait for the others; return the values of all by the order of their numbers.
+
+        An exchange ``orders`` no memory: the compiler may move loads and stores past it.
+        """
         scheduler = current()
         thread, where = scheduler.running, here(frame)
         if not self.arrived:
@@ -45,13 +48,13 @@ class Meeting:
         if len(self.arrived) < self.count:
             scheduler.wait(f"waits for its {self.name}", frame)
         else:
-            self._complete(scheduler)
+            self._complete(scheduler, orders)
         return thread.place.met
 
-    def _complete(self, scheduler):
+    def _complete(self, scheduler, orders):
         values = [self.values[number] for number in sorted(self.values)]
         arrived, self.arrived, self.values = self.arrived, [], {}
-        if scheduler.memory is not None:
+        if orders and scheduler.memory is not None:
             scheduler.memory.barrier(arrived)
         for thread in arrived:
             thread.place.met = values
@@ -125,7 +128,7 @@ def _place():
 
 def _exchange(value):
     """The values of all lanes of the warp; the line is that of the caller's caller."""
-    return _place().warp.arrive(value, sys._getframe(2))
+    return _place().warp.arrive(value, sys._getframe(2), orders=False)
 
 
 def warp_size():
@@ -149,7 +152,7 @@ def match(value):
 
 
 def warp_barrier():
-    _exchange(None)
+    _place().warp.arrive(None, sys._getframe(1))
 
 
 def warp_min(value, n_lanes, lane, otherwise):
