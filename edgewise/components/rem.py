@@ -124,7 +124,7 @@ def splice(parent, one, other):
         if above_one > above_other:
             one, other = other, one
             above_one, above_other = above_other, above_one
-        parent[other] = above_one
+        parent[other] = above_one  # race: in a sample only, whose lost links :mod:`sampling` restores
         if other == above_other:
             return
         other = above_other

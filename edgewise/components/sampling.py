@@ -138,9 +138,9 @@ def hook_second(vertex, seen, parent, second):
     """Write the smaller of two parents over the larger; concurrent writes may be lost."""
     one, other = seen
     if one < other:
-        parent[other] = one
+        parent[other] = one  # race: of two writes one is lost, and restored after the sample
     elif other < one:
-        parent[one] = other
+        parent[one] = other  # race: as above
 
 
 def hook_sample(vertices, csr, rounds=ROUNDS):
@@ -168,7 +168,7 @@ def place(vertex, parent, offsets, neighbours, rounds):
             if other < vertex:
                 splice(parent, vertex, other)
         elif other < vertex and parent[vertex] == vertex:
-            parent[vertex] = parent[other]
+            parent[vertex] = parent[other]  # race: a link lost to another write is restored after the sample
         else:
             splice(parent, vertex, other)
 
