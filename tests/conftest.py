@@ -57,15 +57,10 @@ settings.load_profile("edgewise")
 
 
 def pytest_configure():
-    """Let Ctrl-C work, also in children, where it was ignored, as it is after ``nohup`` or behind ``&``.
-
-    Keep the simulator on one core: its threads take turns, which takes twice as long on several.
-    """
+    """Let Ctrl-C work, also in children, where it was ignored, as it is after ``nohup`` or behind ``&``."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):  # which nohup ignores
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    if engine() == "simulator" and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def pytest_report_header():

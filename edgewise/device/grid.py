@@ -1,6 +1,6 @@
 """The CUDA side of ``@each`` and ``@each_row``: how the threads of a grid divide indices and rows.
 
-Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the simulator
+Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the explorer
 replaces it there.
 """
 
@@ -85,23 +85,3 @@ def whole_grid_with_shared_memory(body, worker, words, kind):
         body(worker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
 
     return loop
-
-
-def wait_for_block():
-    """Wait for the threads of the block, in the simulator."""
-    cuda.syncthreads()
-
-
-def any_of_block(flag):
-    """Whether the flag of any thread of the block is true, in the simulator."""
-    return bool(cuda.syncthreads_or(flag))
-
-
-def size():
-    """Threads of a block, in the simulator."""
-    return cuda.blockDim.x
-
-
-def is_first():
-    """Whether a thread is the first of its block, in the simulator."""
-    return cuda.threadIdx.x == 0

@@ -13,10 +13,10 @@ from threading import RLock
 from edgewise.device.first_use import for_cuda, on_cpu_compiler, on_cuda
 from edgewise.device.interrupts import interrupts_kept
 
-#: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in the explorer on the CPU (``EDGEWISE_SIMULATOR=1``, :mod:`edgewise.device.explorer`).
 SIMULATED = os.environ.get("EDGEWISE_SIMULATOR", "0") not in ("", "0")
+#: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``, or the explorer).
+INTERPRETED = SIMULATED or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 #: One thread compiles for CUDA at a time, because Numba reads the target GPU from a global variable.
 one_compiler = RLock()
@@ -122,14 +122,12 @@ def _overload_on_cpu(function, implementation, options):
 
 
 def _overload_on_cuda(function, implementation, options):
-    if not SIMULATED:
-        from numba.cuda.extending import overload
+    from numba.cuda.extending import overload
 
-        overload(function, **options)(implementation)
+    overload(function, **options)(implementation)
 
 
 def _register_for_cuda(function):
-    if not SIMULATED:
-        from numba.cuda.extending import register_jitable as register_for_cuda
+    from numba.cuda.extending import register_jitable as register_for_cuda
 
-        register_for_cuda(function)
+    register_for_cuda(function)

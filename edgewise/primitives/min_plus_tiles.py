@@ -1,16 +1,15 @@
 """CUDA kernels of the min-plus product: tiles in shared memory, sums in registers.
 
-``cuda`` must be a global of this module, because the simulator replaces it there.
+``cuda`` must be a global of this module, because the explorer replaces it there.
 """
 
 import numpy as np
 from numba import cuda
 
-from edgewise.device.target import SIMULATED
 from edgewise.primitives.quads import fetch_quad, load_quad, store_quad, wait_for_quads
 
-#: Bytes at whose multiples shared arrays begin, so that quads can be read; the simulator has no alignment.
-ALIGNED = None if SIMULATED else 16
+#: Bytes at whose multiples shared arrays begin, so that quads can be read.
+ALIGNED = 16
 #: Tiles below one another that are worked on at the same time, so that the panels stay in the cache.
 GROUP = 8
 U = np.uint64  # an unsigned index needs no test for one below zero

@@ -95,9 +95,7 @@ class Block:
     def __init__(self, launch, number, n_threads):
         self.launch, self.number, self.left = launch, number, n_threads
         self.barrier, self.shared = Meeting(n_threads, "block"), []
-        self.warps = [
-            Meeting(min(WARP, n_threads - first), "warp") for first in range(0, n_threads, WARP)
-        ]
+        self.warps = [Meeting(min(WARP, n_threads - first), "warp") for first in range(0, n_threads, WARP)]
 
 
 class Launch:
