@@ -60,9 +60,9 @@ def union_or_shorten(parent, one, other):
             union(parent, one, other)
         else:
             if top_one != above_one:
-                parent[one] = top_one
+                parent[one] = top_one  # race: see above
             if top_other != above_other:
-                parent[other] = top_other
+                parent[other] = top_other  # race: see above
 
 
 @device
@@ -138,8 +138,8 @@ def shorten_and_splice(parent, one, other):
     if above_one != above_other:
         above_one, above_other = parent[above_one], parent[above_other]
         low, high = min(above_one, above_other), max(above_one, above_other)
-        parent[one] = low
-        parent[other] = low
+        parent[one] = low  # race: in a sample only, as in :func:`splice`
+        parent[other] = low  # race: as above
         splice(parent, low, high)
 
 

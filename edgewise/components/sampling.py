@@ -235,9 +235,9 @@ def unite_outside(edge, parent, sources, targets, inside):
     if inside[source] & inside[target] == 0:
         union(parent, source, target)
         if inside[source] != 0:
-            inside[target] = 1
+            inside[target] = 1  # race: who reads it as before joins the edge, which another thread does, too
         elif inside[target] != 0:
-            inside[source] = 1
+            inside[source] = 1  # race: as above
 
 
 def rem_edge_sample(vertices, sources, targets):

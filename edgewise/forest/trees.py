@@ -179,4 +179,5 @@ def lower_least(vertex, seen, parent, least):
 @each.prefetch(lambda vertex, parent, least: least[parent[vertex]])
 def label_by_least(vertex, label, parent, least):
     """Replace the root of a vertex by the smallest vertex of its tree."""
+    # race: threads past the end fetch what belongs to the last vertex, and use none of it
     parent[vertex] = label
