@@ -89,4 +89,5 @@ def write_log(tx):
     for entry in range(state(tx, COUNT)):
         at = position(tx, entry)
         if tx.log.marks[at] & np.int64(DIRTY) != 0:
+            # race: who reads it now looks afterwards whether somebody writes it
             tx.memory.words[tx.log.words[at]] = tx.log.values[at]
