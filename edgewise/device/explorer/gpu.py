@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.device import lanes, regions, teams, warps
 from edgewise.device.explorer.copies import preemptible
-from edgewise.device.explorer.memory import Shared
+from edgewise.device.explorer.memory import Shared, without_values
 from edgewise.device.explorer.reports import Fault, here, shown
 from edgewise.device.explorer.scheduler import Scheduler, current
 from edgewise.device.launch import WARP
@@ -33,7 +33,7 @@ class Meeting:
     def arrive(self, value, frame, orders=True):
         """Wait for the others; return the values of all by the order of their numbers.
 
-        An exchange ``orders`` no memory: the compiler may move loads and stores past it.
+        Unless it ``orders`` memory, what a thread has written before need not be seen by the others.
         """
         scheduler = current()
         thread, where = scheduler.running, here(frame)
@@ -124,9 +124,9 @@ def _place():
     return current().running.place
 
 
-def _exchange(value):
+def _exchange(value, orders=False):
     """The values of all lanes of the warp; the line is that of the caller's caller."""
-    return _place().warp.arrive(value, sys._getframe(2), orders=False)
+    return _place().warp.arrive(value, sys._getframe(2), orders)
 
 
 def warp_size():
@@ -150,7 +150,7 @@ def match(value):
 
 
 def warp_barrier():
-    _place().warp.arrive(None, sys._getframe(1))
+    _exchange(None, orders=True)
 
 
 def warp_min(value, n_lanes, lane, otherwise):
@@ -185,14 +185,14 @@ def _shared_array(shape, dtype, alignment=None):
     """The array of shared memory that a thread's call of this number gives to all threads of its block."""
     place, scheduler = _place(), current()
     if place.n_shared == len(place.block.shared):
-        place.block.shared.append(np.zeros(shape, getattr(dtype, "dtype", None) or _numpy_type(dtype)))
+        place.block.shared.append(without_values(shape, _numpy_type(dtype), scheduler))
     place.n_shared += 1
-    return Shared(place.block.shared[place.n_shared - 1], scheduler)
+    return place.block.shared[place.n_shared - 1]
 
 
 def _numpy_type(dtype):
     """The type of NumPy by that of the compiler."""
-    return np.dtype(getattr(dtype, "name", dtype))
+    return np.dtype(dtype if isinstance(dtype, type) else dtype.name)
 
 
 class _Along:

@@ -1,22 +1,37 @@
 """Memory as threads see it: arrays whose accesses are steps, weak memory, and races.
 
-*Weak memory.*  Under the models :data:`CPU` and :data:`GPU` a plain store may stay with its thread, which sees
-it, while others see the old value; stores to different elements become visible in any order.  A plain read
-may return what the thread has read from this element before, as from a register or a cache that is not kept
-up to date.  A fence or a barrier publishes the thread's stores and makes it forget what it has read.  An
-atomic operation does so too on the CPU, where it acquires and releases, but not on a GPU.  Each element has
-one order of values, which no thread sees backwards: a thread never reads what is older than its own store.
+*Weak memory.*  Under the models :data:`CPU` and :data:`GPU` a store may stay with its thread, which sees it,
+while others see the old value; stores to different elements become visible in any order.  A read may return
+one of the last values that others have replaced since, unless something orders the new value before it: it
+*happens before*.  Each element has one order of values, which no thread sees backwards.
+
+===================  ==========================================  =========================================
+operation            on the CPU (LLVM's orderings)               on a GPU
+===================  ==========================================  =========================================
+``load``             acquires                                    relaxed: may be out of date
+``store``            releases; may be delayed itself             relaxed: may be delayed
+others, such as cas  acquire, release, and see all values        relaxed, but see the last value
+``fence``            acquires and releases                       as well, and sees what all have published
+barriers             order all before them with all after them   those of a block, of a warp, of the grid
+===================  ==========================================  =========================================
+
+An exchange of the lanes of a warp (shuffle, ballot, scan) orders no memory; a barrier of the warp does.
 
 *Races.*  Two accesses of one element race if they are of two threads, one is a plain store, and no chain of
 barriers, or of atomic operations with the fences that they need, orders them.  A plain read beside an atomic
 operation is no race here: it returns one of the values of the element, which algorithms such as union-find
 allow for.  A store of the value that is there already is none either.  The order is that of vector clocks.
 
-Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (PLDI 2009).
+Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (PLDI 2009); Kang, Hur, Lahav,
+Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017), for values by
+positions in the order of an element.
 """
 
 import random
 import sys
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from edgewise.device.explorer.reports import Fault, OutOfRange, here, is_documented, shown
 
@@ -25,30 +40,37 @@ CPU, GPU = "cpu", "gpu"
 #: How likely a weak memory is to delay a store, to publish a delayed one at an access, and to return a value
 #: out of date, for one seed after another.
 DELAYS, PUBLISHES, STALE = (0.5, 1.0, 0.2), (0.2, 0.0, 0.5), (0.25, 0.0, 0.5)
-
+#: Replaced values of an element that reads may return.
+OLDER = 4
 #: How often others may go on before they see the last stores of a thread that has ended.
 LAST_STEPS = 8
+#: Bits of an address below those of its word of eight bytes.
+WORD = 3
 
 
 class Shared:
     """An array that threads share: every access is a step of the scheduler.
 
-    A part of it (a slice) or a view of another type shares its elements.
+    A part of it (a slice) or a view of another type shares its elements.  ``stored`` is an array of the same
+    shape that tells which elements have a value, if not all have one from the beginning.
     """
 
-    __slots__ = ("address", "dtype", "scheduler", "values")
+    __slots__ = ("address", "dtype", "scheduler", "stored", "values")
 
-    def __init__(self, values, scheduler):
-        self.values, self.scheduler = values, scheduler
+    def __init__(self, values, scheduler, stored=None):
+        self.values, self.scheduler, self.stored = values, scheduler, stored
         self.dtype = values.dtype
         self.address = values.__array_interface__["data"][0] if scheduler.memory is not None else 0
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return Shared(self.values[index], self.scheduler)
+            stored = None if self.stored is None else self.stored[index]
+            return Shared(self.values[index], self.scheduler, stored)
         scheduler = self.scheduler
         scheduler.step()
         self.check(index)
+        if self.stored is not None:
+            self.check_stored(index)
         if scheduler.memory is None or scheduler.running is None:
             return self.values[index]
         return scheduler.memory.read(self, index)
@@ -57,6 +79,8 @@ class Shared:
         scheduler = self.scheduler
         scheduler.step()
         self.check(index)
+        if self.stored is not None:
+            self.stored[index] = 1
         if scheduler.memory is None or scheduler.running is None:
             self.values[index] = value
         else:
@@ -77,40 +101,100 @@ class Shared:
 
     def view(self, dtype):
         """The same memory as elements of another type."""
-        return Shared(self.values.view(dtype), self.scheduler)
+        values = self.values.view(dtype)
+        stored = None if self.stored is None else self.stored.view(_flags(values.dtype))
+        return Shared(values, self.scheduler, stored)
 
     def check(self, index):
         """Refuse an index out of range, also a negative one, which the compilers count from the end."""
-        if type(index) is not tuple and not 0 <= index < len(self.values):
-            where = shown(here(sys._getframe(2)))
-            raise OutOfRange(f"{where}: index {index} of an array of {len(self.values)} {self.dtype}")
+        if type(index) is tuple:
+            is_inside = all(0 <= one < count for one, count in zip(index, self.values.shape, strict=True))
+        else:
+            is_inside = 0 <= index < len(self.values)
+        if not is_inside:
+            extent = " x ".join(map(str, self.values.shape))
+            raise OutOfRange(f"{_caller()}: index {_plain(index)} of an array of {extent} {self.dtype}")
+
+    def check_stored(self, index):
+        """Refuse to read an element that nothing has been stored in."""
+        if not self.stored[index]:
+            raise Fault(f"{_caller()}: nothing has been stored at index {_plain(index)} of shared memory")
 
     def key(self, index):
         """The address of an element, by which views of one array share it."""
         if type(index) is tuple:
             index = sum(int(one) * step for one, step in zip(index, self.values.strides))
             return self.address + index
-        return self.address + int(index) * self.values.itemsize
+        return self.address + int(index) * self.values.strides[0]
+
+
+def without_values(shape, dtype, scheduler):
+    """An array whose elements have no values before something is stored there."""
+    values = np.zeros(shape, dtype)
+    return Shared(values, scheduler, np.zeros(shape, _flags(values.dtype)))
+
+
+def _flags(dtype):
+    """The type of an array of flags whose views have the shapes of those of values."""
+    return np.dtype(f"u{dtype.itemsize}")
+
+
+def _plain(index):
+    return tuple(map(int, index)) if type(index) is tuple else int(index)
+
+
+def _caller():
+    """The line that has called the explorer."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__", "").startswith(__package__):
+        frame = frame.f_back
+    return shown(here(frame))
 
 
 class View:
-    """What a thread knows: stores that nobody else sees yet, values it has read, and its vector clock."""
+    """What a thread knows.
 
-    __slots__ = ("acquired", "clock", "delayed", "released", "seen")
+    ``delayed`` has stores that nobody else sees yet, ``seen`` the position of the newest value that it has
+    seen of an element, ``clock`` what happens before, ``acquired`` what does so after its next fence, and
+    ``released`` what did so before its last one.  It has seen all that was published before ``floor``.
+    """
+
+    __slots__ = ("acquired", "clock", "delayed", "floor", "released", "seen")
 
     def __init__(self, clock):
-        self.delayed, self.seen, self.clock = {}, {}, clock
+        self.delayed, self.seen, self.clock, self.floor = {}, {}, clock, 0
         self.acquired, self.released = {}, {}
 
 
-class Cell:
-    """The last store to an element and the reads since: by whom, when, where."""
+class Delayed(NamedTuple):
+    """A store that only its thread sees."""
 
-    __slots__ = ("atomic", "reads", "released", "time", "where", "writer")
+    array: Any
+    index: Any
+    value: Any
+    writer: int
+    time: int
+    released: dict
+
+
+class Replaced(NamedTuple):
+    """A value that a store has replaced: by whom, at which time of his, and the how manieth of all stores."""
+
+    value: Any
+    released: dict
+    writer: int
+    time: int
+    number: int
+
+
+class Cell:
+    """An element: its order of values, and the last store and the reads since: by whom, when, where."""
+
+    __slots__ = ("atomic", "older", "position", "reads", "released", "time", "where", "writer")
 
     def __init__(self):
         self.writer, self.time, self.where, self.atomic = None, 0, None, False
-        self.reads, self.released = {}, {}
+        self.reads, self.released, self.older, self.position = {}, {}, [], 0
 
 
 class Memory:
@@ -121,73 +205,73 @@ class Memory:
         self.delays, self.publishes, self.stale = (
             (one[seed % len(one)] if model else 0.0) for one in (DELAYS, PUBLISHES, STALE)
         )
-        self.cells, self.found = {}, {}
-        self.scheduler = None
+        self.cells, self.found, self.widths, self.begun = {}, {}, {}, {}
+        self.scheduler, self.n_stores = None, 0
 
     def begin(self, scheduler, thread):
-        """A thread that sees all that its maker has done."""
+        """A thread that sees all that has been done by threads of a run before."""
         self.scheduler = scheduler
-        thread.view = View({thread.number: 1})
+        thread.view = View({**self.begun, thread.number: 1})
 
     def read(self, array, index):
         """A plain read by the running thread."""
         view, key = self.scheduler.running.view, array.key(index)
         if self.races:
             self._note_read(array, key, sys._getframe(2))
-        if not self.model:
-            return array.values[index]
-        self._publish_some(view)
-        if key in view.delayed:
-            return array.values.dtype.type(view.delayed[key][2])
-        if key in view.seen and self.draw.random() < self.stale:
-            return view.seen[key]
-        view.seen[key] = held = array.values[index]
-        return held
+        return self._value(array, index, key, view)[0] if self.model else array.values[index]
 
     def write(self, array, index, value):
         """A plain store by the running thread."""
-        view, key = self.scheduler.running.view, array.key(index)
         if self.races:
-            self._note_write(array, index, key, value, sys._getframe(2))
-        if not self.model:
-            array.values[index] = value
-            return
-        self._publish_some(view)
-        view.seen.pop(key, None)
-        if key in view.delayed or self.draw.random() < self.delays:
-            view.delayed[key] = array.values, index, value
+            self._note_write(array, index, array.key(index), value, sys._getframe(2))
+        if self.model:
+            self._store(array, index, value, {})
         else:
             array.values[index] = value
 
-    def before_atomic(self, array, index):
-        """An atomic operation begins: it acts on the memory itself."""
+    def load(self, array, index, frame):
+        """An atomic read."""
         view, key = self.scheduler.running.view, array.key(index)
+        if self.races:
+            self._note_atomic(array, key, frame, False)
+        value, released = self._value(array, index, key, view)
+        _join(view.clock if self.model == CPU else view.acquired, released)
+        return value
+
+    def store(self, array, index, value, frame):
+        """An atomic store."""
+        view, key = self.scheduler.running.view, array.key(index)
+        if self.races:
+            self._note_atomic(array, key, frame, True)
         if self.model == CPU:
             self.publish(self.scheduler.running)
-        elif key in view.delayed:
-            values, where, value = view.delayed.pop(key)
-            values[where] = value
-        view.seen.pop(key, None)
+        self._store(array, index, value, view.clock if self.model == CPU else view.released)
+        if self.model == CPU:
+            self._tick(view)
 
-    def after_atomic(self, array, index, has_written):
-        """An atomic operation ends; it may have read only."""
-        if not self.races:
-            return
-        view, key = self.scheduler.running.view, array.key(index)
-        cell = self.cells.get(key) or self.cells.setdefault(key, Cell())
-        frame = sys._getframe(2)
-        if not cell.atomic:
-            self._check_order(cell, view, frame, array)
-        _join(view.acquired if self.model != CPU else view.clock, cell.released)
-        if has_written:
-            me = self.scheduler.running.number
-            cell.writer, cell.time, cell.where, cell.atomic = me, view.clock[me], here(frame), True
-            cell.reads.clear()
+    def update(self, array, index, change, frame):
+        """An atomic operation that reads and writes the last value; return what it was."""
+        thread, key = self.scheduler.running, array.key(index)
+        view = thread.view
+        if self.model == CPU:
+            self.publish(thread)
+            view.floor = self.n_stores
+        elif key in view.delayed:
+            self._publish_one(view, key)
+        cell = self._cell(key)
+        held = array.values[index]
+        changed = change(held)
+        if self.races:
+            self._note_atomic(array, key, frame, changed is not None)
+        _join(view.clock if self.model == CPU else view.acquired, cell.released)
+        view.seen[key] = cell.position
+        if changed is not None:
+            released = {**cell.released}
+            _join(released, view.clock if self.model == CPU else view.released)
+            self._put(array, index, changed, thread.number, view.clock[thread.number], released)
             if self.model == CPU:
-                _join(cell.released, view.clock)
-                view.clock[me] += 1
-            else:
-                _join(cell.released, view.released)
+                self._tick(view)
+        return held
 
     def fence(self):
         """A fence of the running thread."""
@@ -196,7 +280,9 @@ class Memory:
         view = thread.view
         _join(view.clock, view.acquired)
         view.released = dict(view.clock)
-        view.clock[thread.number] += 1
+        self._tick(view)
+        if self.model != CPU:
+            view.floor = self.n_stores
 
     def barrier(self, threads):
         """All of these threads have arrived: each sees what the others did before."""
@@ -209,12 +295,10 @@ class Memory:
             thread.view.clock[thread.number] += 1
 
     def publish(self, thread):
-        """Let all others see the stores of a thread, which forgets what it has read."""
+        """Let all others see the stores of a thread."""
         view = thread.view
-        for values, index, value in view.delayed.values():
-            values[index] = value
-        view.delayed.clear()
-        view.seen.clear()
+        for key in list(view.delayed):
+            self._publish_one(view, key)
 
     def end(self, thread):
         """A thread ends; others may go on for a while before they see its last stores."""
@@ -223,35 +307,111 @@ class Memory:
             self._publish_some(thread.view)
         self.publish(thread)
 
-    def raise_races(self):
-        """Raise an error for the races that no comment documents."""
+    def finish(self, threads):
+        """A run ends: what comes later sees all of it; raise an error for undocumented races."""
+        for thread in threads:
+            _join(self.begun, thread.view.clock)
         if new := [text for text, documented in self.found.values() if not documented]:
             more = f"; and {len(new) - 1} more" if len(new) > 1 else ""
             raise Fault(new[0] + more)
 
+    def _cell(self, key):
+        return self.cells.get(key) or self.cells.setdefault(key, Cell())
+
+    def _tick(self, view):
+        view.clock[self.scheduler.running.number] += 1
+
+    def _value(self, array, index, key, view):
+        """A value that the running thread may read, and what its store released."""
+        self._publish_some(view)
+        if view.delayed:
+            if key in view.delayed:
+                return array.dtype.type(view.delayed[key].value), {}
+            self._publish_others_of_word(view, key, array)
+        cell = self.cells.get(key)
+        if cell is None:
+            return array.values[index], {}
+        position, value, released = cell.position, array.values[index], cell.released
+        if cell.older and self.draw.random() < self.stale:
+            steps, oldest = self.draw.randint(1, OLDER), view.seen.get(key, 0)
+            for one in reversed(cell.older):
+                is_known = view.clock.get(one.writer, 0) >= one.time or one.number <= view.floor
+                if steps == 0 or position <= oldest or is_known:
+                    break
+                position, value, released, steps = position - 1, one.value, one.released, steps - 1
+        view.seen[key] = position
+        return value, released
+
+    def _store(self, array, index, value, released):
+        """Store a value, now or later."""
+        thread, key = self.scheduler.running, array.key(index)
+        view = thread.view
+        time, width = view.clock[thread.number], array.dtype.itemsize
+        self._publish_some(view)
+        if self.widths.setdefault(key >> WORD, width) != width:  # views of several types
+            self.widths[key >> WORD] = 0
+            self._publish_others_of_word(view, key, array)
+            view.delayed.pop(key, None)
+            self._put(array, index, value, thread.number, time, released)
+        elif key in view.delayed or self.draw.random() < self.delays:
+            view.delayed[key] = Delayed(array, index, value, thread.number, time, dict(released))
+        else:
+            self._put(array, index, value, thread.number, time, dict(released))
+
+    def _put(self, array, index, value, writer, time, released):
+        """Give an element its next value."""
+        key = array.key(index)
+        cell = self._cell(key)
+        if self.model:
+            self.n_stores += 1
+            if self.widths.get(key >> WORD) == 0:
+                cell.older.clear()
+            else:
+                cell.older.append(Replaced(array.values[index], cell.released, writer, time, self.n_stores))
+                del cell.older[:-OLDER]
+        cell.released = released
+        cell.position += 1
+        array.values[index] = value
+        self.scheduler.threads[writer].view.seen[key] = cell.position
+
     def _publish_some(self, view):
         if view.delayed and self.draw.random() < self.publishes:
-            key = self.draw.choice(list(view.delayed))
-            values, index, value = view.delayed.pop(key)
-            values[index] = value
+            self._publish_one(view, self.draw.choice(list(view.delayed)))
+
+    def _publish_one(self, view, key):
+        one = view.delayed.pop(key)
+        self._put(*one)
+
+    def _publish_others_of_word(self, view, key, array):
+        """A thread sees its own stores by a view of another type, too."""
+        if self.widths.get(key >> WORD, array.dtype.itemsize) != array.dtype.itemsize:
+            for other in [one for one in view.delayed if one >> WORD == key >> WORD]:
+                self._publish_one(view, other)
 
     def _note_read(self, array, key, frame):
-        cell = self.cells.get(key) or self.cells.setdefault(key, Cell())
-        thread = self.scheduler.running
+        cell, thread = self._cell(key), self.scheduler.running
         if not cell.atomic:
             self._check_order(cell, thread.view, frame, array)
         cell.reads[thread.number] = thread.view.clock[thread.number], here(frame)
+
+    def _note_atomic(self, array, key, frame, has_written):
+        cell, thread = self._cell(key), self.scheduler.running
+        time = thread.view.clock[thread.number]
+        if not cell.atomic:
+            self._check_order(cell, thread.view, frame, array)
+        cell.reads[thread.number] = time, here(frame)
+        if has_written:
+            cell.writer, cell.time, cell.where, cell.atomic = thread.number, time, here(frame), True
 
     def _note_write(self, array, index, key, value, frame):
         thread = self.scheduler.running
         if array.values[index] == value and key not in thread.view.delayed:
             return
-        cell = self.cells.get(key) or self.cells.setdefault(key, Cell())
+        cell, me = self._cell(key), thread.number
         self._check_order(cell, thread.view, frame, array)
         for reader, (time, where) in cell.reads.items():
-            if reader != thread.number and thread.view.clock.get(reader, 0) < time:
+            if reader != me and thread.view.clock.get(reader, 0) < time:
                 self._found(where, here(frame), array)
-        me = thread.number
         cell.writer, cell.time, cell.where, cell.atomic = me, thread.view.clock[me], here(frame), False
         cell.reads.clear()
 

@@ -1,5 +1,7 @@
 """Atomic operations, fences and waits as steps of the scheduler; see :mod:`edgewise.device.atomics`."""
 
+import sys
+
 from edgewise.device import atomics, spin
 from edgewise.device.explorer.memory import Shared
 from edgewise.device.explorer.scheduler import current
@@ -32,7 +34,8 @@ def fetch_or(array, index, value):
 
 def load(array, index):
     """The library's operation as one step; a thread that reads the same again waits for others."""
-    held = _updated(array, index, lambda held: None)
+    memory = _step(array, index, is_read=True)
+    held = _values(array)[index] if memory is None else memory.load(array, index, sys._getframe(1))
     if type(array) is Shared and (thread := array.scheduler.running) is not None:
         is_again = thread.loaded == (array, index, held)
         thread.loaded = array, index, held
@@ -43,27 +46,42 @@ def load(array, index):
 
 def store(array, index, value):
     """The library's operation as one step."""
-    _updated(array, index, lambda held: value)
+    memory = _step(array, index, is_read=False)
+    if memory is None:
+        _values(array)[index] = value
+    else:
+        memory.store(array, index, value, sys._getframe(1))
 
 
 def _updated(array, index, change):
     """Replace an element by ``change(held)``, unless that is ``None``; return what it held."""
-    values, memory = array, None
-    if type(array) is Shared:
-        scheduler, values = array.scheduler, array.values
-        scheduler.step()
-        array.check(index)
-        if scheduler.running is not None:
-            memory = scheduler.memory
+    memory = _step(array, index, is_read=True)
     if memory is not None:
-        memory.before_atomic(array, index)
+        return memory.update(array, index, change, sys._getframe(2))
+    values = _values(array)
     held = values[index]
     changed = change(held)
     if changed is not None:
         values[index] = changed
-    if memory is not None:
-        memory.after_atomic(array, index, changed is not None)
     return held
+
+
+def _step(array, index, is_read):
+    """Let others go on, and check an access; return the model of the memory, if there is one."""
+    if type(array) is not Shared:
+        return None
+    scheduler = array.scheduler
+    scheduler.step()
+    array.check(index)
+    if array.stored is not None:
+        if is_read:
+            array.check_stored(index)
+        array.stored[index] = 1
+    return None if scheduler.running is None else scheduler.memory
+
+
+def _values(array):
+    return array.values if type(array) is Shared else array
 
 
 def fence():

@@ -148,7 +148,7 @@ class Scheduler:
                     thread.fiber.throw()
             self.ready = []
         if self.memory is not None:
-            self.memory.raise_races()
+            self.memory.finish(self.threads)
 
     def _work(self, thread, task):
         task()
