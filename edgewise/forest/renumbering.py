@@ -63,12 +63,13 @@ def spread_number(vertex, seen, numbers):
         numbers[vertex] = beyond  # race: who walks by way of an earlier value comes to the same number
         while beyond & np.int64(NUMBERED) == 0:
             beyond = np.int64(numbers[beyond])
-            numbers[vertex] = beyond
+            numbers[vertex] = beyond  # race: who walks by way of an earlier value comes to the same number
 
 
 @each.prefetch(lambda vertex, numbers, parent: parent[number_of(numbers, vertex)])
 def root_of_number(vertex, root, numbers, parent):
     """Replace the number of a vertex's tree by that of the tree into which it was merged."""
+    # race: threads past the end fetch what belongs to the last vertex, and use none of it
     numbers[vertex] = root
 
 
