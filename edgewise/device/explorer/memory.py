@@ -50,12 +50,14 @@ class Shared:
     shape that tells which elements have a value, if not all have one from the beginning.
     """
 
-    __slots__ = ("address", "dtype", "scheduler", "stored", "values")
+    __slots__ = ("address", "dtype", "scheduler", "stored", "stride", "values")
 
     def __init__(self, values, scheduler, stored=None):
         self.values, self.scheduler, self.stored = values, scheduler, stored
         self.dtype = values.dtype
-        self.address = values.__array_interface__["data"][0] if scheduler.memory is not None else 0
+        self.address, self.stride = 0, values.strides[0]
+        if scheduler.memory is not None:
+            self.address = values.__array_interface__["data"][0]
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -120,7 +122,7 @@ class Shared:
         if type(index) is tuple:
             index = sum(int(one) * step for one, step in zip(index, self.values.strides))
             return self.address + index
-        return self.address + int(index) * self.values.strides[0]
+        return self.address + int(index) * self.stride
 
 
 def without_values(shape, dtype, scheduler):

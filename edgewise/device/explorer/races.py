@@ -25,13 +25,15 @@ class Races:
     def read(self, thread, array, key, frame):
         """A plain read, or an atomic operation."""
         number, clock = thread.number, thread.view.clock
-        store, others, time = self.stores.get(key), self.others.get(key), clock[number]
-        if store is not None and store[0] != number and clock.get(store[0], 0) < store[1]:
-            self._found(store, (number, time, frame.f_code, frame.f_lasti), array)
+        if key in self.stores:
+            store = self.stores[key]
+            if store[0] != number and clock.get(store[0], 0) < store[1]:
+                self._found(store, (number, clock[number], frame.f_code, frame.f_lasti), array)
+        others = self.others.get(key)
         if others is None:
-            self.others[key] = {number: (number, time, frame.f_code, frame.f_lasti)}
-        elif number not in others or others[number][1] != time:
-            others[number] = number, time, frame.f_code, frame.f_lasti
+            self.others[key] = {number: (number, clock[number], frame.f_code, frame.f_lasti)}
+        elif number not in others or others[number][1] != clock[number]:
+            others[number] = number, clock[number], frame.f_code, frame.f_lasti
 
     def write(self, thread, array, key, frame):
         """A plain store of another value than the one that is there."""
