@@ -5,9 +5,12 @@ replaces it there.
 """
 
 import numpy as np
-from numba import cuda, from_dtype
 
 from edgewise.device.launch import ITEMS_PER_THREAD, WARP
+from edgewise.device.target import SIMULATED
+
+if not SIMULATED:
+    from numba import cuda
 
 assert ITEMS_PER_THREAD == 4, "thread_some_indices is unrolled for four"
 
@@ -78,7 +81,7 @@ def whole_grid(body, worker):
 
 def whole_grid_with_shared_memory(body, worker, words, kind):
     """As :func:`whole_grid`, with ``words`` words of a type in each block's shared memory."""
-    kind = from_dtype(np.dtype(kind))
+    kind = np.dtype(kind).type
 
     def loop(count, arguments):
         shared = cuda.shared.array(words, kind)

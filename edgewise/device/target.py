@@ -84,6 +84,15 @@ def called(function):
     return function
 
 
+def inlined_on_cuda(function):
+    """``function`` for CUDA kernels alone, which have a copy of it each."""
+    if INTERPRETED:
+        return function
+    from numba import cuda
+
+    return cuda.jit(device=True, inline="always")(function)
+
+
 def overload_on_cpu(function, **options):
     """Numba's ``overload`` for the CPU compiler, once that is used."""
 

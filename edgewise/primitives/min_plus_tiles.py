@@ -4,9 +4,12 @@
 """
 
 import numpy as np
-from numba import cuda
 
+from edgewise.device.target import SIMULATED, inlined_on_cuda
 from edgewise.primitives.quads import fetch_quad, load_quad, store_quad, wait_for_quads
+
+if not SIMULATED:
+    from numba import cuda
 
 #: Bytes at whose multiples shared arrays begin, so that quads can be read.
 ALIGNED = 16
@@ -64,9 +67,9 @@ def relaxing(kind, shape, add):
     ``least``, ``a + b`` and ``c + d``.
     """
     tile, side, depth, _ = shape
-    add = cuda.jit(device=True, inline="always")(add)
-    tile_of = cuda.jit(device=True, inline="always")(_tile_of())
-    fetch = cuda.jit(device=True, inline="always")(_fetching(tile, depth, (tile // side) ** 2))
+    add = inlined_on_cuda(add)
+    tile_of = inlined_on_cuda(_tile_of())
+    fetch = inlined_on_cuda(_fetching(tile, depth, (tile // side) ** 2))
     across, halves, slice_size = tile // side, side // 4, depth * tile
     apart, both, cells = tile // halves, 2 * slice_size, side * side
 

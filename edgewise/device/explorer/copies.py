@@ -48,7 +48,7 @@ def preemptible(function, others=None, **replaced):
     **replaced
         Other values of names that it or its callees use.
     """
-    copies = {**STEPS, regions.barrier_wait: barrier_wait, **(others or {})}
+    copies, uses = {**STEPS, regions.barrier_wait: barrier_wait, **(others or {})}, []
 
     def of_class(function):
         def call(record, *arguments):
@@ -62,13 +62,25 @@ def preemptible(function, others=None, **replaced):
         if not isinstance(value, FunctionType) or _is_foreign(value.__module__):
             return value
         if value not in copies:
-            copies[value] = of_class(value) if hasattr(value, "dispatch") else rebound(value, named, copies)
+            copies[value] = of_class(value) if hasattr(value, "dispatch") else plain(value)
         return copies[value]
+
+    def plain(function):
+        names = function.__globals__
+        uses.extend((names, name, names[name]) for name in _names_in(function.__code__) if name in names)
+        return rebound(function, named, copies)
 
     def named(name, value):
         return replaced[name] if name in replaced else of(value)
 
-    return of(function)
+    copy = of(function)
+    copy.uses = uses
+    return copy
+
+
+def is_current(copy):
+    """Whether all names that a copy of :func:`preemptible` uses still have the values that they had."""
+    return all(names.get(name) is value for names, name, value in copy.uses)
 
 
 def rebound(function, named, copies):

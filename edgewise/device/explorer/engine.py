@@ -6,6 +6,7 @@
 import os
 
 from edgewise.device import launch
+from edgewise.device.explorer.copies import is_current
 from edgewise.device.explorer.gpu import MAX_STEPS, Launch, on_gpu, shared
 from edgewise.device.explorer.memory import GPU
 from edgewise.device.explorer.orders import Bursts
@@ -23,7 +24,7 @@ bodies: dict = {}
 
 def simulate(kernel, n_blocks, count, arguments):
     """Launch a kernel."""
-    if kernel not in bodies:
+    if kernel not in bodies or not is_current(bodies[kernel]):
         bodies[kernel] = on_gpu(kernel.source())
     body, grid = bodies[kernel], kernel.grid
     scheduler = Scheduler(

@@ -24,11 +24,11 @@ MAX_STEPS = 20_000_000
 
 
 class Meeting:
-    """Threads that wait until all of them have arrived at one line, each with a value."""
+    """Threads that wait until all of them have arrived at one call, each with a value."""
 
     def __init__(self, count, name):
         self.count, self.name = count, name
-        self.arrived, self.values, self.where = [], {}, None
+        self.arrived, self.values, self.where, self.call = [], {}, None, None
 
     def arrive(self, value, frame, orders=True):
         """Wait for the others; return the values of all by the order of their numbers.
@@ -38,8 +38,8 @@ class Meeting:
         scheduler = current()
         thread, where = scheduler.running, here(frame)
         if not self.arrived:
-            self.where = where
-        elif where != self.where:
+            self.where, self.call = where, frame.f_lasti
+        elif (where, frame.f_lasti) != (self.where, self.call):
             raise Fault(
                 f"{thread} waits at {shown(where)} while {self.arrived[0]} waits at {shown(self.where)}"
             )
@@ -75,7 +75,7 @@ class Place:
 
     def __init__(self, block, number):
         self.block, self.number, self.n_shared, self.met = block, number, 0, None
-        self.warp = block.warps[number // WARP]
+        self.warp = block.warps[number // block.launch.lanes]
 
     def __str__(self):
         return f"thread {self.number} of block {self.block.number}"
@@ -94,15 +94,16 @@ class Block:
 
     def __init__(self, launch, number, n_threads):
         self.launch, self.number, self.left = launch, number, n_threads
-        self.barrier, self.shared = Meeting(n_threads, "block"), []
-        self.warps = [Meeting(min(WARP, n_threads - first), "warp") for first in range(0, n_threads, WARP)]
+        self.barrier, self.shared, lanes = Meeting(n_threads, "block"), [], launch.lanes
+        self.warps = [Meeting(min(lanes, n_threads - first), "warp") for first in range(0, n_threads, lanes)]
 
 
 class Launch:
-    """A launch of ``body()`` by blocks of so many threads."""
+    """A launch of ``body()`` by blocks of so many threads, in warps of so many lanes, or of :data:`WARP`."""
 
-    def __init__(self, body, n_blocks, n_threads, cooperative):
+    def __init__(self, body, n_blocks, n_threads, cooperative, lanes=None):
         self.body, self.n_blocks, self.n_threads, self.started = body, n_blocks, n_threads, 0
+        self.lanes = WARP if lanes is None else lanes
         self.resident = n_blocks if cooperative else min(RESIDENT, n_blocks)
         self.barrier = Meeting(n_blocks * n_threads, "grid")
 
@@ -130,7 +131,7 @@ def _exchange(value, orders=False):
 
 
 def warp_size():
-    return WARP
+    return _place().block.launch.lanes
 
 
 def inclusive_scan(value, lane):
@@ -138,7 +139,8 @@ def inclusive_scan(value, lane):
 
 
 def shuffle(value, lane):
-    return _exchange(value)[int(lane) % WARP]  # as a GPU wraps it
+    values = _exchange(value)
+    return values[int(lane) % len(values)]  # as a GPU wraps it
 
 
 def ballot(flag):
@@ -156,8 +158,8 @@ def warp_barrier():
 def warp_min(value, n_lanes, lane, otherwise):
     if n_lanes == 1:
         return value
-    least = min(_exchange(value))
-    return least if lane % WARP == 0 else otherwise
+    values = _exchange(value)
+    return min(values) if lane % len(values) == 0 else otherwise
 
 
 def block_size():
@@ -218,7 +220,6 @@ cuda = SimpleNamespace(
     syncthreads=lambda: _place().block.barrier.arrive(None, sys._getframe(1)),
     shared=SimpleNamespace(array=_shared_array),
     local=SimpleNamespace(array=lambda shape, dtype: np.empty(shape, _numpy_type(dtype))),
-    jit=lambda **options: lambda function: function,
 )
 #: What takes the place of the library's operations of warps, blocks and grids.
 OPERATIONS = {

@@ -50,21 +50,29 @@ class Shared:
     shape that tells which elements have a value, if not all have one from the beginning.
     """
 
-    __slots__ = ("address", "dtype", "scheduler", "stored", "stride", "values")
+    __slots__ = ("address", "dtype", "is_plain", "scheduler", "stored", "stride", "values")
 
     def __init__(self, values, scheduler, stored=None):
         self.values, self.scheduler, self.stored = values, scheduler, stored
+        self.is_plain = scheduler.memory is None and stored is None
         self.dtype = values.dtype
         self.address, self.stride = 0, values.strides[0]
         if scheduler.memory is not None:
             self.address = values.__array_interface__["data"][0]
 
     def __getitem__(self, index):
-        if isinstance(index, slice):
+        if type(index) is slice:
             stored = None if self.stored is None else self.stored[index]
             return Shared(self.values[index], self.scheduler, stored)
         scheduler = self.scheduler
-        scheduler.step()
+        scheduler.left -= 1  # a step, without a call
+        if scheduler.left < 0:
+            scheduler.decide()
+        if self.is_plain and type(index) is not tuple and index >= 0:
+            try:
+                return self.values[index]
+            except IndexError:
+                self.check(index)
         self.check(index)
         if self.stored is not None:
             self.check_stored(index)
@@ -74,7 +82,9 @@ class Shared:
 
     def __setitem__(self, index, value):
         scheduler = self.scheduler
-        scheduler.step()
+        scheduler.left -= 1
+        if scheduler.left < 0:
+            scheduler.decide()
         self.check(index)
         if self.stored is not None:
             self.stored[index] = 1
@@ -107,7 +117,7 @@ class Shared:
         if type(index) is tuple:
             is_inside = all(0 <= one < count for one, count in zip(index, self.values.shape, strict=True))
         else:
-            is_inside = 0 <= index < len(self.values)
+            is_inside = 0 <= index < self.values.shape[0]
         if not is_inside:
             extent = " x ".join(map(str, self.values.shape))
             raise OutOfRange(f"{_caller()}: index {_plain(index)} of an array of {extent} {self.dtype}")
