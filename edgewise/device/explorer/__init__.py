@@ -30,7 +30,7 @@ comment ``# race: reason`` documents one of them.
 
 from edgewise.device.explorer.copies import Barrier, barrier_wait, preemptible, rebound, run_region
 from edgewise.device.explorer.memory import CPU, GPU, Shared
-from edgewise.device.explorer.operations import cas, fetch_add
+from edgewise.device.explorer.operations import cas, fetch_add, fetch_min
 from edgewise.device.explorer.orders import Bursts, Priorities, explore
 from edgewise.device.explorer.scheduler import Fault, NoProgress, Scheduler
 
@@ -48,6 +48,7 @@ __all__ = [
     "cas",
     "explore",
     "fetch_add",
+    "fetch_min",
     "preemptible",
     "rebound",
     "run_region",

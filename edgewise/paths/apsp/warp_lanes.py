@@ -167,7 +167,7 @@ def search_batches(worker, search, output, ceiling, changed, largest):
         active = True
         while active:
             if lower_marked(search, round_number, thread):
-                changed[0] = round_number
+                changed[0] = round_number  # race: who reads it asks for this round or a later one
             barrier_wait(worker)
             # Other workers may be a round ahead of this read, never behind.
             active = load(changed, 0) >= round_number
