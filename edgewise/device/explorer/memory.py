@@ -276,7 +276,7 @@ class Memory:
         if changed is not None:
             released = {**cell.released}
             _join(released, view.clock if self.model == CPU else view.released)
-            self._put(array, index, changed, thread.number, view.clock[thread.number], released)
+            self._put(key, array, index, changed, thread.number, view.clock[thread.number], released)
             if self.model == CPU:
                 self._tick(view)
         return held
@@ -312,7 +312,8 @@ class Memory:
         """A thread ends; others may go on for a while before they see its last stores."""
         for _ in range(LAST_STEPS if thread.view.delayed else 0):
             self.scheduler.yield_()
-            self._publish_some(thread.view)
+            if thread.view.delayed:
+                self._publish_some(thread.view)
         self.publish(thread)
 
     def finish(self, threads):
@@ -340,8 +341,8 @@ class Memory:
 
     def _value(self, array, index, key, view):
         """A value that the running thread may read, and what its store released."""
-        self._publish_some(view)
         if view.delayed:
+            self._publish_some(view)
             if key in view.delayed:
                 return array.dtype.type(view.delayed[key].value), {}
             self._publish_others_of_word(view, key, array)
@@ -364,20 +365,20 @@ class Memory:
         thread, key = self.scheduler.running, array.key(index)
         view = thread.view
         time, width = view.clock[thread.number], array.dtype.itemsize
-        self._publish_some(view)
+        if view.delayed:
+            self._publish_some(view)
         if self.widths.setdefault(key >> WORD, width) != width:  # views of several types
             self.widths[key >> WORD] = 0
             self._publish_others_of_word(view, key, array)
             view.delayed.pop(key, None)
-            self._put(array, index, value, thread.number, time, released)
+            self._put(key, array, index, value, thread.number, time, released)
         elif key in view.delayed or self.draw.random() < self.delays:
             view.delayed[key] = Delayed(array, index, value, thread.number, time, dict(released))
         else:
-            self._put(array, index, value, thread.number, time, dict(released))
+            self._put(key, array, index, value, thread.number, time, dict(released))
 
-    def _put(self, array, index, value, writer, time, released):
+    def _put(self, key, array, index, value, writer, time, released):
         """Give an element its next value."""
-        key = array.key(index)
         cell = self._cell(key)
         if self.model:
             self.n_stores += 1
@@ -385,19 +386,19 @@ class Memory:
                 cell.older.clear()
             else:
                 cell.older.append(Replaced(array.values[index], cell.released, writer, time, self.n_stores))
-                del cell.older[:-OLDER]
+                if len(cell.older) > OLDER:
+                    del cell.older[0]
         cell.released = released
         cell.position += 1
         array.values[index] = value
         self.scheduler.threads[writer].view.seen[key] = cell.position
 
     def _publish_some(self, view):
-        if view.delayed and self.draw.random() < self.publishes:
+        if self.draw.random() < self.publishes:
             self._publish_one(view, self.draw.choice(list(view.delayed)))
 
     def _publish_one(self, view, key):
-        one = view.delayed.pop(key)
-        self._put(*one)
+        self._put(key, *view.delayed.pop(key))
 
     def _publish_others_of_word(self, view, key, array):
         """A thread sees its own stores by a view of another type, too."""
