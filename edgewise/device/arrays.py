@@ -19,6 +19,10 @@ HOST_ITEMS = 1 << 11
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 
 
+#: Bytes of new memory of the simulated GPU: an odd value, which shows where it is read before it is written.
+UNWRITTEN = 0xA5
+
+
 class Simulated(np.ndarray):
     """An array "on" the simulated GPU."""
 
@@ -176,7 +180,9 @@ def empty(count, dtype, device="cpu"):
     if device == "cpu":
         return np.empty(count, dtype)
     if SIMULATED:
-        return np.empty(count, dtype).view(Simulated)
+        array = np.empty(count, dtype)
+        array.view(np.uint8).fill(UNWRITTEN)
+        return array.view(Simulated)
     with on(device):
         return _cupy().empty(count, dtype)
 
