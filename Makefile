@@ -19,6 +19,8 @@ TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
 # Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
 HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/command
+# On the simulated GPU also with weak memory: the rooms whose threads wait for each other, or join and lock.
+WEAK = $(addprefix tests/,device primitives components forest strong cores transactions)
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 
@@ -73,7 +75,8 @@ floors-there: .venv-floors/ready
 		--ignore=tests/files/test_composite_ids.py --ignore=tests/files/test_memory.py
 
 engine-simulator: .venv-test/ready
-	NUMBA_ENABLE_CUDASIM=1 $(TEST)/python -m pytest -q -m simulator
+	EDGEWISE_SIMULATOR=1 $(TEST)/python -m pytest -q -m simulator
+	EDGEWISE_SIMULATOR=1 EDGEWISE_WEAK_MEMORY=1 EDGEWISE_SEED=1 $(TEST)/python -m pytest -q -m simulator $(WEAK)
 
 engine-interpreter: .venv-test/ready
 	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter

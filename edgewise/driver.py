@@ -22,7 +22,7 @@ LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 #: What a GPU may be called before its number.
 GPU = ("cuda", "gpu")
 #: Settings with which GPUs are not used: kernels are simulated or interpreted.
-WITHOUT_GPU = ("NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT")
+WITHOUT_GPU = ("EDGEWISE_SIMULATOR", "NUMBA_DISABLE_JIT")
 #: The driver's numbers of the two parts of a compute capability, as attributes of a device.
 MAJOR, MINOR = 75, 76
 

@@ -32,7 +32,6 @@ from edgewise.components.rem import union
 from edgewise.components.trees import compress
 from edgewise.device import arrays, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import (
-    WARP_WIDTH,
     ballot,
     block_barrier,
     block_size,
@@ -218,6 +217,6 @@ def find_giant(vertices, parent):
     words = vertices // WORD_BITS + 1, FILTER_WORDS
     giant = Giant._make([*(arrays.empty(count, np.uint32, device) for count in words), n_set])
     vote(VOTERS, parent, vertices, winner)
-    mark_outside(words[0], parent, winner, giant.outside, width=WARP_WIDTH)
+    mark_outside(words[0], parent, winner, giant.outside, width="warp")
     fold(FILTER_WORDS, giant)
     return giant

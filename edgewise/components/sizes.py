@@ -19,7 +19,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays, each_row, fetch_add, fetch_max
 from edgewise.device.prefetch import prefetch
-from edgewise.device.warps import WARP_WIDTH, ballot, inclusive_scan, match, popcount
+from edgewise.device.warps import ballot, inclusive_scan, match, popcount
 from edgewise.primitives import exclusive_scan
 from edgewise.primitives.vote import LABEL, VOTERS, vote
 
@@ -129,7 +129,7 @@ class ComponentSizes:
         if "_listed" in vars(self):
             return len(self.members.roots)
         n_roots = arrays.empty(self.stretches, np.int64, self.device)
-        count_roots(self.stretches, self.length, self.labels, n_roots, width=WARP_WIDTH)
+        count_roots(self.stretches, self.length, self.labels, n_roots, width="warp")
         return int(arrays.move(n_roots, "cpu").sum())
 
     @cached_property
@@ -149,9 +149,9 @@ class ComponentSizes:
         counted = Counted(labels, winner, arrays.zeros(n, labels.dtype, device))
         n_roots = arrays.empty(self.stretches, np.int64, device)
         vote(VOTERS if n else 0, labels, n, winner)
-        count_members(self.stretches, self.length, counted, n_roots, width=WARP_WIDTH)
+        count_members(self.stretches, self.length, counted, n_roots, width="warp")
         starts = exclusive_scan(n_roots)
         count = int(starts[-1])
         members = Members(*(arrays.empty(count, kind, device) for kind in (labels.dtype, np.int64)))
-        list_roots(self.stretches, self.length, counted, starts, members, largest, width=WARP_WIDTH)
+        list_roots(self.stretches, self.length, counted, starts, members, largest, width="warp")
         return members, largest

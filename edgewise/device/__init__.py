@@ -12,7 +12,10 @@ from edgewise.device.by_class import by_class
 from edgewise.device.lanes import each_row, warp_min
 from edgewise.device.loop import each
 from edgewise.device.regions import BlockWorker, Worker, barrier_wait, compiled, parallel_region
-from edgewise.device.target import device
+from edgewise.device.target import SIMULATED, device
+
+if SIMULATED:
+    from edgewise.device.explorer import engine  # noqa: F401
 
 __all__ = [
     "BlockWorker",

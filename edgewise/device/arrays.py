@@ -1,7 +1,7 @@
 """The device of an array, and the creation and movement of arrays.
 
-A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  Under the CUDA simulator
-the arrays of the only GPU are NumPy arrays of the class :class:`Simulated`, which marks their device.
+A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  The arrays of
+the simulated GPU, which is the only one then, are NumPy arrays of the class :class:`Simulated`.
 """
 
 from functools import cache
@@ -17,6 +17,10 @@ DEVICES = ("auto", "cpu", "gpu", "cuda", "cuda:N")
 #: Items up to which the host computes with a copy, or makes an array, since CuPy's kernels need compiling.
 HOST_ITEMS = 1 << 11
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
+
+
+#: Bytes of new memory of the simulated GPU: an odd value, which shows where it is read before it is written.
+UNWRITTEN = 0xA5
 
 
 class Simulated(np.ndarray):
@@ -138,7 +142,7 @@ def gpu_count() -> int:
 def gpu_name(number: int) -> str:
     """Name of a GPU by its number."""
     if SIMULATED:
-        return "CUDA simulator"
+        return "simulated GPU"
     return _cupy().cuda.runtime.getDeviceProperties(number)["name"].decode()
 
 
@@ -176,7 +180,9 @@ def empty(count, dtype, device="cpu"):
     if device == "cpu":
         return np.empty(count, dtype)
     if SIMULATED:
-        return np.empty(count, dtype).view(Simulated)
+        array = np.empty(count, dtype)
+        array.view(np.uint8).fill(UNWRITTEN)
+        return array.view(Simulated)
     with on(device):
         return _cupy().empty(count, dtype)
 

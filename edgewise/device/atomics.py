@@ -7,7 +7,6 @@ and CUDA's atomic instructions.  Each operation returns the previous value.
 from threading import Lock
 
 from edgewise.device.first_use import on_cpu_compiler, on_cuda
-from edgewise.device.target import SIMULATED
 
 _lock = Lock()
 
@@ -77,8 +76,6 @@ def _register_on_cpu():
 
 def _register_on_cuda():
     """Map each name to an instruction of Numba's CUDA target."""
-    if SIMULATED:
-        return
     from edgewise.device.gpu_compiler import cuda, load_past_l1
     from edgewise.device.gpu_compiler import overload as overload_on_cuda
 

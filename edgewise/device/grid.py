@@ -1,13 +1,16 @@
 """The CUDA side of ``@each`` and ``@each_row``: how the threads of a grid divide indices and rows.
 
-Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the simulator
+Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the explorer
 replaces it there.
 """
 
 import numpy as np
 
-from edgewise.device.gpu_compiler import cuda, from_dtype
 from edgewise.device.launch import ITEMS_PER_THREAD, WARP
+from edgewise.device.target import SIMULATED
+
+if not SIMULATED:
+    from edgewise.device.gpu_compiler import cuda
 
 assert ITEMS_PER_THREAD == 4, "thread_some_indices is unrolled for four"
 
@@ -78,30 +81,10 @@ def whole_grid(body, worker):
 
 def whole_grid_with_shared_memory(body, worker, words, kind):
     """As :func:`whole_grid`, with ``words`` words of a type in each block's shared memory."""
-    kind = from_dtype(np.dtype(kind))
+    kind = np.dtype(kind).type
 
     def loop(count, arguments):
         shared = cuda.shared.array(words, kind)
         body(worker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
 
     return loop
-
-
-def wait_for_block():
-    """Wait for the threads of the block, in the simulator."""
-    cuda.syncthreads()
-
-
-def any_of_block(flag):
-    """Whether the flag of any thread of the block is true, in the simulator."""
-    return bool(cuda.syncthreads_or(flag))
-
-
-def size():
-    """Threads of a block, in the simulator."""
-    return cuda.blockDim.x
-
-
-def is_first():
-    """Whether a thread is the first of its block, in the simulator."""
-    return cuda.threadIdx.x == 0

@@ -68,8 +68,8 @@ class each_row:
 def warp_min(value, lanes, lane, otherwise):
     """Minimum of the values of a warp's lanes, returned to its first lane; the others get ``otherwise``.
 
-    A block of several warps therefore has several first lanes.  A row with a single lane, and every thread
-    of the simulator, keeps its own value.  All lanes must call this function together.
+    A block of several warps therefore has several first lanes.  A row with a single lane
+    keeps its own value.  All lanes must call this function together.
     """
     return value
 

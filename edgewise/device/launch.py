@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache as memoize
 from threading import Lock, local
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 from weakref import WeakValueDictionary
 
@@ -28,11 +28,13 @@ from edgewise.garbage_collection import collection_paused
 #: data, shape and stride.
 PASSES_WORDS = not PUBLIC_ONLY
 #: Threads per block (the simulator starts a Python thread for each).
-BLOCK = 16 if SIMULATED else 256
+BLOCK = 8 if SIMULATED else 256
 #: Indices per thread of loops with a fetch; unrolled by hand in :mod:`edgewise.device.grid`.
 ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".
-WARP = 32
+WARP = 4 if SIMULATED else 32
+#: ``simulate(kernel, blocks, count, arguments)`` launches a kernel on the simulated GPU.
+simulate: Any = None
 #: ``wait_for_others(name, kinds, is_kept)`` waits while other processes prepare to compile a kernel.
 wait_for_others: Callable | None = None
 #: All kernels by name.
@@ -70,7 +72,6 @@ class Kernel:
         self.name, self.source, self.grid = name, source, grid
         kernels[name] = self
         self.loaded = {}
-        self.simulated = None
 
     def __call__(self, count, arguments, device):
         grid = self.grid
@@ -82,7 +83,7 @@ class Kernel:
         if grid.max_blocks_per_sm is not None and not grid.cooperative:
             blocks = min(blocks, grid.max_blocks_per_sm * processors(device))
         if SIMULATED:
-            self._simulate(blocks, count, arguments)
+            simulate(self, blocks, count, arguments)
             return
         if not hasattr(_thread, "has_context"):
             _take_context()
@@ -107,11 +108,6 @@ class Kernel:
                 load = _Loaded if PASSES_WORDS else _LoadedByNumba
                 self.loaded[device_id, kinds] = load(self, arguments, device_id)
             return self.loaded[device_id, kinds]
-
-    def _simulate(self, blocks, count, arguments):
-        if self.simulated is None:
-            self.simulated = cuda_compiler().jit(self.source())
-        self.simulated[blocks, self.grid.threads](count, _plain_arrays(arguments))
 
     def ptx(self, kinds, capability):
         """PTX text for argument types ``kinds`` (see :func:`kind_of`) and a compute capability."""
@@ -274,18 +270,6 @@ def _append_words(words, arguments, device_id):
             words.append(int(value))
             kinds.append("i")
     return tuple(kinds)
-
-
-def _plain_arrays(arguments):
-    """The arguments with NumPy's own arrays in place of the simulator's, in records as well."""
-
-    def plain_of(one):
-        if isinstance(one, tuple):
-            return _plain_arrays(one)
-        return one.view(np.ndarray) if isinstance(one, np.ndarray) else one
-
-    plain = map(plain_of, arguments)
-    return type(arguments)(*plain) if hasattr(arguments, "_fields") else tuple(plain)
 
 
 def _launch_cooperatively(*arguments):

@@ -14,8 +14,8 @@ launch and a round trip to the host.  Here all workers enter once, and synchroni
     fill(first, second)
 
 On a GPU a worker is a thread of a cooperative launch, which has no more blocks than run at once.  On the CPU
-there is a worker for each thread (:mod:`~edgewise.device.helpers`).  The simulator has one block, the
-interpreter one worker.
+there is a worker for each thread (:mod:`~edgewise.device.helpers`).  The
+interpreter has one worker.
 
 When a worker of the CPU raises an exception, those that wait at a barrier fail too, and the call raises it.
 """
@@ -74,10 +74,7 @@ def barrier_wait(worker):
 
 
 def _wait(barrier, n_workers, worker_id):
-    if SIMULATED and n_workers > 1:
-        from edgewise.device import grid
-
-        grid.wait_for_block()
+    """Nothing in the interpreter, where a region has one worker."""
 
 
 @overload_on_cpu(_wait)

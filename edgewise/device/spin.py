@@ -4,7 +4,7 @@ import platform
 import sys
 
 from edgewise.device.first_use import on_cpu_compiler, on_cuda
-from edgewise.device.target import SIMULATED, device, overload_on_cpu
+from edgewise.device.target import device, overload_on_cpu
 
 #: LLVM's intrinsics for x86 processors; a pause takes 10 to 50 ns.
 PAUSE, CYCLES, X86 = "llvm.x86.sse2.pause", "llvm.readcyclecounter", ("x86_64", "AMD64")
@@ -75,8 +75,6 @@ def _register_on_cpu():
 
 
 def _relax_on_cuda():
-    if SIMULATED:
-        return
     from edgewise.device.gpu_compiler import cuda, types
     from edgewise.device.gpu_compiler import overload as overload_for_cuda
 

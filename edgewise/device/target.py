@@ -13,10 +13,10 @@ from threading import RLock
 from edgewise.device.first_use import for_cuda, on_cpu_compiler, on_cuda
 from edgewise.device.interrupts import interrupts_kept
 
-#: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-#: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
-SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
+#: CUDA kernels run in the explorer on the CPU (``EDGEWISE_SIMULATOR=1``, :mod:`edgewise.device.explorer`).
+SIMULATED = os.environ.get("EDGEWISE_SIMULATOR", "0") not in ("", "0")
+#: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``, or the explorer).
+INTERPRETED = SIMULATED or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 #: One thread compiles for CUDA at a time, because Numba reads the target GPU from a global variable.
 one_compiler = RLock()
@@ -84,6 +84,15 @@ def called(function):
     return function
 
 
+def inlined_on_cuda(function):
+    """``function`` for CUDA kernels alone, which have a copy of it each."""
+    if INTERPRETED:
+        return function
+    from numba import cuda
+
+    return cuda.jit(device=True, inline="always")(function)
+
+
 def overload_on_cpu(function, **options):
     """Numba's ``overload`` for the CPU compiler, once that is used."""
 
@@ -122,14 +131,12 @@ def _overload_on_cpu(function, implementation, options):
 
 
 def _overload_on_cuda(function, implementation, options):
-    if not SIMULATED:
-        from edgewise.device.gpu_compiler import overload
+    from edgewise.device.gpu_compiler import overload
 
-        overload(function, **options)(implementation)
+    overload(function, **options)(implementation)
 
 
 def _register_for_cuda(function):
-    if not SIMULATED:
-        from edgewise.device.gpu_compiler import register_jitable
+    from edgewise.device.gpu_compiler import register_jitable
 
-        register_jitable(function)
+    register_jitable(function)

@@ -33,10 +33,9 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import cache, fibers, helpers, python_threads
-from edgewise.device.first_use import prepare_cpu_compiler
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.shares import STRIDE
-from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler, cpu_compiler_is_loaded
+from edgewise.device.target import INTERPRETED, cpu_compiler, cpu_compiler_is_loaded
 from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
 
@@ -180,9 +179,6 @@ class Region:
 
         entry = internals.entry
         function = njit(nogil=True, **internals.WHOLE)(self.body)
-        if SIMULATED:
-            prepare_cpu_compiler()
-            return function
         return internals.with_fast_records(cache.keep(function, self.name))
 
 

@@ -1,7 +1,7 @@
 """Operations of the threads of a warp, and of a block, in a region (:mod:`~edgewise.device.regions`).
 
 A *warp* has ``warp_size()`` lanes that exchange values from register to register.  On the CPU and in the
-interpreter a worker is a warp of one lane and a block of one worker; in the simulator a warp has one lane.
+interpreter a worker is a warp of one lane and a block of one worker.
 
 All lanes of a warp must call an exchange together, and all workers of a block :func:`block_barrier`.  Any
 worker may call :func:`warp_aggregated_add` and :func:`claim`.
@@ -12,10 +12,7 @@ import numpy as np
 from edgewise.device.atomics import fetch_add
 from edgewise.device.first_use import on_cuda
 from edgewise.device.launch import WARP
-from edgewise.device.target import INTERPRETED, SIMULATED, device, on_cpu, overload_on_cpu
-
-#: Width of a loop over rows whose lanes exchange values: a warp of the simulator has one lane.
-WARP_WIDTH = "thread" if SIMULATED else "warp"
+from edgewise.device.target import device, on_cpu, overload_on_cpu
 
 
 @on_cpu
@@ -129,29 +126,21 @@ def claim(counter, index, places):
 
 def block_size():
     """Number of workers of a block."""
-    return _block().size() if SIMULATED else 1
+    return 1
 
 
 def is_first_of_block():
     """Whether this worker is the first one of its block."""
-    return _block().is_first() if SIMULATED else True
+    return True
 
 
 def block_barrier():
     """Wait until all workers of the block have arrived."""
-    if SIMULATED:
-        _block().wait_for_block()
 
 
 def block_any(flag):
     """Whether the ``flag`` of any worker of the block is true, once all have arrived."""
-    return _block().any_of_block(flag) if SIMULATED else bool(flag)
-
-
-def _block():
-    from edgewise.device import grid
-
-    return grid
+    return bool(flag)
 
 
 @overload_on_cpu(block_add)
@@ -173,8 +162,6 @@ overload_on_cpu(block_any)(lambda flag: lambda flag: flag)
 
 def _register_warps():
     """The lanes of a warp exchange registers."""
-    if SIMULATED or INTERPRETED:
-        return
     from edgewise.device.gpu_compiler import cuda, types
     from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
@@ -224,8 +211,6 @@ def _register_warps():
 
 def _register_counters():
     """Lanes that add to one counter together are served by one atomic operation."""
-    if SIMULATED or INTERPRETED:
-        return
     from edgewise.device.gpu_compiler import cuda, types
     from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
@@ -262,8 +247,6 @@ def _register_counters():
 
 def _register_blocks():
     """A block has shared memory, in which its threads add, and a barrier of its own."""
-    if SIMULATED or INTERPRETED:
-        return
     from edgewise.device.gpu_compiler import cuda
     from edgewise.device.gpu_compiler import overload as overload_on_cuda
 

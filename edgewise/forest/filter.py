@@ -26,7 +26,6 @@ import numpy as np
 
 from edgewise.device import arrays, device, each, store, threads
 from edgewise.device.launch import WARP, processors
-from edgewise.device.target import SIMULATED
 from edgewise.device.warps import (
     ballot,
     find_segment,
@@ -423,7 +422,7 @@ def are_ascending(offsets, targets):
 
 def lanes_of(where):
     """Lanes of a group on a device."""
-    return 1 if where == "cpu" or SIMULATED else WARP
+    return 1 if where == "cpu" else WARP
 
 
 def new_lists(n_vertices, entries, words_only=False):

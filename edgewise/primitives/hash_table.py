@@ -20,7 +20,7 @@ import numpy as np
 
 from edgewise.device import cas, device, load
 from edgewise.device.first_use import on_cuda
-from edgewise.device.target import SIMULATED, overload_on_cpu
+from edgewise.device.target import overload_on_cpu
 
 #: Empty word of unsigned tables whose keys may be 0, and key bits of words without a value.
 EMPTY = WHOLE_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -115,8 +115,6 @@ def _read_on_cpu(words, slot):
 
 def _register_on_cuda():
     """On a GPU a table may be in shared memory; a word that is out of date is empty, and cas then decides."""
-    if SIMULATED:
-        return
     from edgewise.device.gpu_compiler import overload as overload_on_cuda
 
     @overload_on_cuda(_read)

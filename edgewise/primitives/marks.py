@@ -8,7 +8,6 @@ writes a sum of eight bytes for each mark.
 import numpy as np
 
 from edgewise.device import arrays, device, each_row
-from edgewise.device.target import SIMULATED
 from edgewise.device.warps import inclusive_scan, shuffle
 from edgewise.primitives.array_operations import exclusive_scan
 
@@ -72,10 +71,10 @@ def marked(marks):
     where = arrays.device_of(marks)
     if where == "cpu":
         return np.flatnonzero(marks)
-    words, width = marks.view(np.uint64), "thread" if SIMULATED else "warp"  # whose warps have one lane
+    words = marks.view(np.uint64)
     counts = arrays.empty(-(-len(words) // ROW), np.int64, where)
-    count_marks(len(counts), words, counts, width=width)
+    count_marks(len(counts), words, counts, width="warp")
     starts = exclusive_scan(counts)
     positions = arrays.empty(int(starts[-1]), np.int64, where)
-    write_marked(len(counts), words, starts, positions, width=width)
+    write_marked(len(counts), words, starts, positions, width="warp")
     return positions

@@ -1,16 +1,18 @@
 """CUDA kernels of the min-plus product: tiles in shared memory, sums in registers.
 
-``cuda`` must be a global of this module, because the simulator replaces it there.
+``cuda`` must be a global of this module, because the explorer replaces it there.
 """
 
 import numpy as np
 
-from edgewise.device.gpu_compiler import cuda
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import SIMULATED, inlined_on_cuda
 from edgewise.primitives.quads import fetch_quad, load_quad, store_quad, wait_for_quads
 
-#: Bytes at whose multiples shared arrays begin, so that quads can be read; the simulator has no alignment.
-ALIGNED = None if SIMULATED else 16
+if not SIMULATED:
+    from edgewise.device.gpu_compiler import cuda
+
+#: Bytes at whose multiples shared arrays begin, so that quads can be read.
+ALIGNED = 16
 #: Tiles below one another that are worked on at the same time, so that the panels stay in the cache.
 GROUP = 8
 U = np.uint64  # an unsigned index needs no test for one below zero
@@ -65,9 +67,9 @@ def relaxing(kind, shape, add):
     ``least``, ``a + b`` and ``c + d``.
     """
     tile, side, depth, _ = shape
-    add = cuda.jit(device=True, inline="always")(add)
-    tile_of = cuda.jit(device=True, inline="always")(_tile_of())
-    fetch = cuda.jit(device=True, inline="always")(_fetching(tile, depth, (tile // side) ** 2))
+    add = inlined_on_cuda(add)
+    tile_of = inlined_on_cuda(_tile_of())
+    fetch = inlined_on_cuda(_fetching(tile, depth, (tile // side) ** 2))
     across, halves, slice_size = tile // side, side // 4, depth * tile
     apart, both, cells = tile // halves, 2 * slice_size, side * side
 

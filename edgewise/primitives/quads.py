@@ -1,12 +1,12 @@
 """Four neighbouring array items at once, 16 bytes aligned: one instruction where the items have 4 bytes.
 
-The Python bodies below are the semantics; the simulator runs them.
+The Python bodies below are the semantics.
 """
 
 import numpy as np
 
 from edgewise.device.first_use import on_cuda
-from edgewise.device.target import SIMULATED, device, on_cpu
+from edgewise.device.target import device, on_cpu
 
 #: Bytes of a quad of 4-byte items, and of its alignment.
 QUAD_BYTES = 16
@@ -14,7 +14,7 @@ QUAD_BYTES = 16
 
 def are_aligned(*arrays):
     """Whether :func:`load_quad` may read the quads of all arrays; a part of an array may begin anywhere."""
-    return SIMULATED or all(_address(array) % QUAD_BYTES == 0 for array in arrays)
+    return all(_address(array) % QUAD_BYTES == 0 for array in arrays)
 
 
 def _address(array):
@@ -51,8 +51,6 @@ def wait_for_quads():
 
 
 def _register_on_cuda():
-    if SIMULATED:
-        return
     from edgewise.device.gpu_compiler import fetch_four, load_four, overload, store_four, wait_for_copies
 
     @overload(load_quad)

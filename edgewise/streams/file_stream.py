@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from edgewise.device import arrays, threads
-from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.device.target import INTERPRETED
 from edgewise.errors import OptionError, argument
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
@@ -377,7 +377,7 @@ class StreamedPairs(PairBatches):
         self.stream, self.ids = stream, cast("Any", None)
         self.weight_type = None if weight is None else weight_type(schema.field(weight))
         #: Threads that may join at once: one in interpreters, whose operations are not atomic.
-        self.n_joining = 1 if INTERPRETED or SIMULATED else threads.count()
+        self.n_joining = 1 if INTERPRETED else threads.count()
         self.joining = Semaphore(self.n_joining)
 
     @contextmanager

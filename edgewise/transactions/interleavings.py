@@ -5,7 +5,7 @@
 
 Python threads run a few transactions on two words or a few more, and the scheduler may switch between them at
 every access of the words, the tracking entries and what else transactions share
-(:mod:`edgewise.device.interleavings`).  Small cases are enough for most faults: of those that are planted in
+(:mod:`edgewise.device.explorer`).  Small cases are enough for most faults: of those that are planted in
 ``tests/transactions/broken.py``, each shows with two words and four threads.
 
 A pass says that no fault was found, and not that there is none.  The scheduler shows all threads the same
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.device.interleavings import NoProgress, Scheduler, Shared, preemptible
+from edgewise.device.explorer import NoProgress, Scheduler, Shared, preemptible
 from edgewise.errors import OptionError, VerificationError, argument
 from edgewise.method import check_whole
 from edgewise.transactions import runner

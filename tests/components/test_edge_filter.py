@@ -11,7 +11,7 @@ from edgewise.components.verification import oracle
 from edgewise.device import BlockWorker, arrays, launch
 from edgewise.primitives import quads
 from edgewise.primitives.vote import LABEL_BITS
-from tests import jitter, lockstep
+from tests import jitter, warps
 from tests.conftest import engine
 
 edge_filter = import_module("edgewise.components.edge_filter")
@@ -43,7 +43,7 @@ def half_joined(n, m, seed):
     parent = np.array(oracle(n, sources[: m // 2].tolist(), targets[: m // 2].tolist()), np.uint32)
     winner = np.full(1, 1 << LABEL_BITS | np.bincount(parent).argmax(), np.int64)
     giant = giant_of(n // 32 + 1, words=4)
-    lockstep.run_rows(edge_filter.mark_outside, len(giant.outside), parent, winner, giant.outside)
+    warps.run_rows(edge_filter.mark_outside, len(giant.outside), parent, winner, giant.outside)
     for word in range(4):
         jitter.jittery(edge_filter.fold.body, FILTER_WORDS=4)(word, giant)
     return sources, targets, parent, giant
@@ -65,9 +65,9 @@ def test_lanes_of_a_warp_queue_their_edges(seed, filtered):
     assert outside.tolist() == (parent != np.bincount(parent).argmax()).tolist()
     assert giant.n_set[0] == len(set(np.flatnonzero(outside) % (32 * words)))
     giant.n_set[0] = 0 if filtered else edge_filter.MANY
-    room = words + edge_filter.ENDS * edge_filter.PLACES * lockstep.LANES
+    room = words + edge_filter.ENDS * edge_filter.PLACES * warps.LANES
     arguments = giant, parent, sources, targets, 0
-    lockstep.run(edge_filter.join_outside, *arguments, words=room, FILTER_WORDS=words)
+    warps.run(edge_filter.join_outside, *arguments, words=room, FILTER_WORDS=words)
     compress(n, parent)
     assert parent.tolist() == oracle(n, sources.tolist(), targets.tolist())
 
@@ -118,8 +118,7 @@ def test_parts_of_arrays_need_not_be_aligned(monkeypatch, first):
 
 
 @pytest.mark.interpreter
-def test_every_start_is_judged(monkeypatch):
-    monkeypatch.setattr(quads, "SIMULATED", False)
+def test_every_start_is_judged():
     items = np.zeros(64, np.uint32)
     start = -items.ctypes.data // 4 % 4
     aligned = [quads.are_aligned(items[start:], items[start + first :]) for first in range(5)]

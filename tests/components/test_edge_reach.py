@@ -12,7 +12,8 @@ from edgewise.components import edge_order
 from edgewise.components.trees import singletons
 from edgewise.components.verification import oracle
 from edgewise.device import arrays, launch
-from tests import jitter, lockstep
+from edgewise.device.explorer import operations
+from tests import jitter, warps
 from tests.conftest import engine
 
 edge_filter, edge_reach = (import_module(f"edgewise.components.edge_{name}") for name in ("filter", "reach"))
@@ -102,9 +103,9 @@ def test_a_frequent_target_wins(seed):
 
 def take_all_edges(reached, parent, sources, targets, **replaced):
     """Spread along all edges by warps of several lanes."""
-    count = -(-len(sources) // (4 * lockstep.LANES)) * lockstep.LANES
+    count = -(-len(sources) // (4 * warps.LANES)) * warps.LANES
     arguments = reached, parent, sources, targets
-    lockstep.run_indices(edge_reach.spread_or_join, count, *arguments, **replaced)
+    warps.run_indices(edge_reach.spread_or_join, count, *arguments, **replaced)
 
 
 @pytest.mark.interpreter
@@ -132,7 +133,7 @@ def test_warps_reach_or_join_the_ends_of_every_edge(seed, ordered):
 @pytest.mark.interpreter
 def test_lanes_with_the_same_source_mark_it_once():
     """Every third lane has a target that has not been reached, after which the source is marked again."""
-    marked, lanes = [], lockstep.LANES
+    marked, lanes = [], warps.LANES
     sources = np.full(4 * lanes, 9, np.uint32)
     targets = np.where(np.arange(4 * lanes) % lanes == 2, 5, 0).astype(np.uint32)
     reached, parent = nothing_reached(10), singletons(10, sources)
@@ -140,7 +141,7 @@ def test_lanes_with_the_same_source_mark_it_once():
 
     def fetch_or(array, index, value):
         marked.append(value)
-        return lockstep.ATOMICS["fetch_or"](array, index, value)
+        return operations.fetch_or(array, index, value)
 
     take_all_edges(reached, parent, sources, targets, fetch_or=fetch_or)
     assert marked.count(1 << 9) == 4 * 2
@@ -207,9 +208,16 @@ def test_no_edge_is_lost():
 @pytest.mark.simulator
 @pytest.mark.skipif(engine() != "simulator", reason="for GPUs, of which the simulator needs few vertices")
 def test_warmup_joins_many_edges(monkeypatch):
-    launched = []
-    for loop in edge_reach.spread_or_join, edge_filter.join_outside, edge_order.count_order:
-        monkeypatch.setattr(loop.cuda, "_simulate", lambda *_, name=loop.name: launched.append(name))
+    launched, simulate = [], launch.simulate
+    loops = edge_reach.spread_or_join, edge_filter.join_outside, edge_order.count_order
+
+    def note(kernel, *arguments):
+        if kernel in [loop.cuda for loop in loops]:
+            launched.append(kernel.name)
+        else:
+            simulate(kernel, *arguments)
+
+    monkeypatch.setattr(launch, "simulate", note)
     monkeypatch.setattr(edge_filter, "MANY", 100)
     warm._join_many("cuda:0")
     assert sorted(launched) == sorted(

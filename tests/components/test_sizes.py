@@ -6,7 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.components import sizes
 from edgewise.device import arrays, launch
-from tests import jitter, lockstep
+from tests import jitter, warps
 from tests.conftest import engine
 
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
@@ -74,18 +74,18 @@ def test_lanes_of_a_warp_count_together(seed):
     n, stretch = 90, 16
     labels = random_labels(n, 12, seed)
     n_roots = np.zeros(-(-n // stretch), np.int64)
-    lockstep.run_rows(sizes.count_roots, len(n_roots), stretch, labels, n_roots)
+    warps.run_rows(sizes.count_roots, len(n_roots), stretch, labels, n_roots)
     roots, expected = np.unique(labels, return_counts=True)
     starts = np.concatenate([[0], np.cumsum(n_roots)])
     assert starts.tolist() == np.searchsorted(roots, stretch * np.arange(len(starts))).tolist()
     giant = roots[expected.argmax()]
     counted = sizes.Counted(labels, np.full(1, giant, np.int64), np.zeros(n, np.uint32))
     again = np.zeros_like(n_roots)
-    lockstep.run_rows(sizes.count_members, len(n_roots), stretch, counted, again)
+    warps.run_rows(sizes.count_members, len(n_roots), stretch, counted, again)
     assert again.tolist() == n_roots.tolist()
     assert (counted.sizes[roots] + (roots != giant)).tolist() == expected.tolist()
     members, largest = sizes.Members(np.zeros_like(roots), np.zeros_like(expected)), np.zeros(1, np.int64)
-    lockstep.run_rows(sizes.list_roots, len(n_roots), stretch, counted, starts, members, largest)
+    warps.run_rows(sizes.list_roots, len(n_roots), stretch, counted, starts, members, largest)
     assert (members.roots.tolist(), members.sizes.tolist()) == (roots.tolist(), expected.tolist())
     assert largest[0] == expected.max()
 

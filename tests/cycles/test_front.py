@@ -111,8 +111,8 @@ def test_a_count_on_a_gpu_enters_few_pages(monkeypatch):
         simulate(*arguments)
         sys.setprofile(watching)
 
-    simulate = launch.Kernel._simulate
-    monkeypatch.setattr(launch.Kernel, "_simulate", simulate_unseen)
+    simulate = launch.simulate
+    monkeypatch.setattr(launch, "simulate", simulate_unseen)
     graphs = [ew.generate.rgg(60, mean_degree=6, seed=seed).to("cuda") for seed in (1, 2)]
     ew.cycle_counts(graphs[0], 5)
     sys.setprofile(enter)

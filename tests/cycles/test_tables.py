@@ -15,7 +15,7 @@ from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.planning import heaviest_first, whole_by_rank
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import Worker, arrays, launch
-from tests import jitter, lockstep
+from tests import jitter, warps
 from tests.conftest import engine
 from tests.zoo import ZOO
 
@@ -246,18 +246,18 @@ def test_lanes_of_a_warp_share_rows(seed):
     n, rows = ranked.n_vertices, ranked.row_of_entries()
     alone, measured = apex.wedges_of(ranked), apex.wedges_of(ranked)
     measured[1][:], total = 0, np.zeros(1, np.int64)
-    lockstep.run(wedges.measure_wedges, rows, ranked.csr, *measured, total)
+    warps.run(wedges.measure_wedges, rows, ranked.csr, *measured, total)
     assert measured[1].tolist() == alone[1].tolist() and total[0] == alone[1].sum()
     assert (measured[0] == alone[0])[ranked.neighbours < rows].all()
     counts, edges = np.zeros(n, np.int64), triangles.Edges(rows, np.empty(0, np.int64))
     given = edges, ranked.csr, triangles.Marked(1, 0), counts, np.zeros(0, np.int64)
-    lockstep.run(triangles.find_triangles, 0, len(rows), *given)
+    warps.run(triangles.find_triangles, 0, len(rows), *given)
     assert (counts[ranked.rank] == expected("triangles", graph)).all()
     solver = pentagons.TablePentagons(ranked)
     solver.begin()
     solver.count(0, len(solver.order))
     counts, scanned = np.zeros(n, np.int64), np.cumsum(solver.state.prefix.at_corner)
-    lockstep.run(pentagons.sum_up, solver.state, rows, scanned, counts)
+    warps.run(pentagons.sum_up, solver.state, rows, scanned, counts)
     assert (counts[ranked.rank] == expected("pentagons", graph)).all()
 
 

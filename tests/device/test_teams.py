@@ -46,7 +46,7 @@ def test_words_of_a_team_are_seen_after_its_barrier(n_teams):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(SIMULATED or INTERPRETED, reason="has one block")
+@pytest.mark.skipif(SIMULATED or INTERPRETED, reason="has few blocks")
 @pytest.mark.parametrize("n_teams", [1, 2, 5, 37, 131, 132, 10_000])
 def test_teams_of_several_blocks_on_a_gpu(n_teams):
     words, first, wrong = (arrays.zeros(count, np.int64, "cuda:0") for count in (2**20, n_teams, n_teams))

@@ -12,7 +12,7 @@ from edgewise.errors import OptionError
 from edgewise.forest import PROTOCOLS
 from edgewise.forest.order import LARGEST
 from edgewise.forest.transactional import IN_PLACE, Activity, Incidence, discover
-from tests import lockstep
+from tests import warps
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.interpreter
@@ -102,7 +102,7 @@ def test_the_lanes_of_a_warp_share_the_entries(seed, deactivate):
     best, expected = np.full(n, LARGEST), np.full(n, LARGEST)
     np.minimum.at(expected, parent[rows[leaves]], words[leaves])
     incidence = Incidence(offsets, neighbours, words.copy())
-    lockstep.run(discover, incidence, parent, best, Activity(last_round, 2))
+    warps.run(discover, incidence, parent, best, Activity(last_round, 2))
     assert np.array_equal(best, expected)
     pruned = is_active[rows] & ~leaves
     assert np.array_equal(incidence.words, np.where(pruned, LARGEST, words))

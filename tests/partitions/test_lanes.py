@@ -11,7 +11,7 @@ from edgewise.partitions.ratings import rate
 from edgewise.partitions.refine import rebalance
 from edgewise.partitions.refine.rebalance import Ranking, _choose_digit, cost_step, find_least_step, new_room
 from edgewise.partitions.row_shares import is_long, team_of
-from tests import lockstep
+from tests import warps
 from tests.partitions.test_phases import dense, hubs, memory_for, wheel
 
 
@@ -40,7 +40,7 @@ def test_lanes_choose_a_digit(width):
     space.left[:], space.last[:] = np.minimum(sums[:, -1] // 2 + 1, sums[:, -1]), 1
     space.left[0], space.left[1] = 0, sums[1, -1] + 4  # a light part, and one that stays too heavy
     left = space.left.copy()
-    lockstep.run(choose_digits, width, parts, space, how)
+    warps.run(choose_digits, width, parts, space, how)
     for one in range(1, parts):
         digit = min(np.searchsorted(sums[one], left[one]), (1 << width) - 1)
         assert space.last[one] == 1 << width | digit
@@ -59,16 +59,16 @@ def test_threads_of_a_block_rate_in_columns(make):
     chosen, wanted, found = np.arange(0, n, 2), new_facts(level), new_facts(level)
     short = chosen[np.diff(level.offsets)[chosen] <= ratings.IN_COLUMN]
     expected, growth = rate(short, level, state, memory_for(level, 6), wanted), np.zeros(1, np.int64)
-    words = 2 * ratings.IN_COLUMN * lockstep.LANES
+    words = 2 * ratings.IN_COLUMN * warps.LANES
     rows = len(chosen), chosen
-    lockstep.run(ratings.rate_in_columns, rows, level, state, found, growth, words=words)
+    warps.run(ratings.rate_in_columns, rows, level, state, found, growth, words=words)
     assert found.tolist() == wanted.tolist() and growth.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("make", [hubs, wheel])
 def test_lanes_find_the_least_step(make):
     level, least = make(), np.full(1, rebalance.STEPS)
-    lockstep.run_rows(find_least_step, len(level.sizes), level, least)
+    warps.run_rows(find_least_step, len(level.sizes), level, least)
     weights = level.weights if len(level.weights) else np.ones(len(level.neighbours), np.int64)
     rows = zip(level.offsets[:-1], level.offsets[1:], level.sizes)
     totals = [(int(weights[first:end].sum()), int(size)) for first, end, size in rows]
@@ -80,6 +80,6 @@ def test_teams_have_each_long_row_once(workers, monkeypatch):
     """Every lane of a team takes the same items; workers that fill no team take none."""
     monkeypatch.setattr("edgewise.partitions.row_shares.TEAM", 8)
     taken = np.zeros((7, 8), np.int64)
-    lockstep.run(take_rows, taken, warps=workers // lockstep.LANES)
+    warps.run(take_rows, taken, warps=workers // warps.LANES)
     assert (taken == 1).all()
     assert not is_long(75, wheel(), BlockWorker(0, 2, None, None))

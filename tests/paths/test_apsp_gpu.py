@@ -79,7 +79,7 @@ def test_lanes_on_the_cpu(kind, weighted):
 def test_lanes_in_the_simulator(kind):
     if not launch.SIMULATED:
         pytest.skip("for the simulator")
-    check(rows_for(9, 16, kind, 1, "cuda:0"), [8, 0, 4], kind, "cuda:0", batch=2)
+    check(rows_for(9, 16, kind, 1, "cuda:0"), [8, 0, 4], kind, "cuda:0", batch=2 * launch.WARP)
 
 
 @pytest.mark.gpu

@@ -86,8 +86,10 @@ def drawn(n, m, seed):
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("n, m", [(LARGEST, 3 * LARGEST), (LARGEST - 1, LARGEST), (129, 500), (64, 60)])
-def test_batches_that_are_full_and_not(n, m, directed):
-    n, m = (min(n, 140), min(m, 300)) if SIMULATED else (n, m)
+def test_batches_that_are_full_and_not(n, m, directed, monkeypatch):
+    if SIMULATED:
+        monkeypatch.setattr(bit_parallel_gpu, "GROUP", 1)
+        n, m = min(n, 140), min(m, 300)
     check(n, *drawn(n, m, seed=n), directed)
 
 
@@ -135,8 +137,10 @@ def test_gathering_agrees(part, monkeypatch):
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-def test_streets_in_several_batches(directed):
+def test_streets_in_several_batches(directed, monkeypatch):
     side = 12 if SIMULATED or INTERPRETED else 40
+    if SIMULATED:
+        monkeypatch.setattr(bit_parallel_gpu, "GROUP", 1)
     streets = ew.generate.grid(side, dropped=0.2, shuffle=True)
     check(side**2, streets.sources, streets.targets, directed)
 
@@ -147,12 +151,13 @@ def test_several_launches(monkeypatch):
     noted = lambda *given: (shares.append(given[-1]), search(*given))  # noqa: E731
     monkeypatch.setattr(bit_parallel_gpu, "search_batches", noted)
     monkeypatch.setattr(bit_parallel_gpu, "LAUNCHED", 1)
+    monkeypatch.setattr(bit_parallel_gpu, "GROUP", 1)
+    monkeypatch.setattr(bit_parallel_gpu, "BLOCKS", 1)  # as many teams
     check(140, *drawn(140, 200, 4), False)
     assert [(share.n_teams, share.first) for share in shares] == [(1, 0), (1, 128)]
 
 
 def test_thin_graphs_have_teams(monkeypatch):
-    monkeypatch.setattr(bit_parallel_gpu, "SIMULATED", False)
     monkeypatch.setattr(bit_parallel_gpu, "processors", lambda device: 132)
     monkeypatch.setattr(bit_parallel_gpu.arrays, "free_memory", lambda device: 10**9)
     thin, other = (numbered(adjacency_of(ew.Graph.from_edges(*drawn(100, m, 4)))) for m in (90, 900))
@@ -162,9 +167,10 @@ def test_thin_graphs_have_teams(monkeypatch):
 
 
 def test_every_method_returns_the_same_bits():
-    ends = drawn(70, 160, 2)
+    n = 20 if SIMULATED else 70
+    ends = drawn(n, 2 * n, 2)
     for directed in (False, True):
-        graph = ew.Graph.from_edges(*ends, n_vertices=70, directed=directed).to(PLACE)
+        graph = ew.Graph.from_edges(*ends, n_vertices=n, directed=directed).to(PLACE)
         whole = ew.distance_measures(graph)
         assert whole.method == "bit-parallel" and not whole.weighted
         names = ["sssp"] if SIMULATED else [name for name in METHODS if PLACE in METHODS[name].devices]

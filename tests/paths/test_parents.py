@@ -7,7 +7,7 @@ import edgewise as ew
 from edgewise.device import BlockWorker, arrays, launch
 from edgewise.paths import parents
 from edgewise.paths.csr import CSR, unreached
-from tests import jitter, lockstep
+from tests import jitter, warps
 from tests.conftest import engine
 
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
@@ -130,7 +130,7 @@ def test_lanes_of_a_warp_share_rows(kind, seed):
     distances, none = distances_of(rows)
     found = np.full(N, 2**64 - 1, np.uint64)
     limits = {"STRETCH": 29, "WARP_ROW": 4}
-    lockstep.run(parents.find_nearer_parents, rows, distances, none, found, **limits)
+    warps.run(parents.find_nearer_parents, rows, distances, none, found, **limits)
     assert found.view(np.int64).tolist() == expected(rows, distances, none)
 
 

@@ -93,7 +93,7 @@ def least_arrives(seed, **replaced):
 
 def test_no_value_is_lost_in_a_sweep():
     assert all(least_arrives(seed) for seed in MANY_SEEDS)
-    assert not all(least_arrives(seed, fetch_min=jitter.careless_min) for seed in MANY_SEEDS)
+    assert not all(least_arrives(seed, fetch_min=jitter.careless_min) for seed in range(120))
 
 
 def listed_once(seed, **replaced):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from edgewise.device.interleavings import preemptible
+from edgewise.device.explorer import preemptible
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import OptionError, VerificationError
 from edgewise.transactions import PROTOCOLS, Protocol, check_body, check_protocol, read, runner, write

@@ -6,7 +6,7 @@ from types import FunctionType
 import numpy as np
 
 from edgewise.device import cas, device, fence, load
-from edgewise.device.interleavings import rebound
+from edgewise.device.explorer import rebound
 from edgewise.device.spin import relax
 from edgewise.transactions import PROTOCOLS, invisible, pessimistic, priority, tl2
 from edgewise.transactions.accesses import access, acquire

@@ -29,7 +29,6 @@ from edgewise.device import (
     parallel_region,
 )
 from edgewise.device.regions import workers
-from edgewise.device.target import SIMULATED
 from edgewise.device.warps import (
     block_barrier,
     block_size,
@@ -370,10 +369,7 @@ class ApexCounter:
 
     def _limits(self, small, large, all_from):
         words, fields = self.regions.words, self.regions.fields
-        # threads of the simulator and of the CPU are warps of their own
-        warps_per_block = (
-            1 if self.device == "cpu" else min(THREADS, launch.BLOCK) // (1 if SIMULATED else launch.WARP)
-        )
+        warps_per_block = 1 if self.device == "cpu" else min(THREADS, launch.BLOCK) // launch.WARP
         slots, of_warp = words // fields, words // fields // warps_per_block
         fit_warp, fit_block = (_power_of_two(number) * 3 // 4 for number in (of_warp, slots))
         outside = WORDS_OF_GRID // fields if all_from is None else all_from

@@ -35,7 +35,7 @@ from edgewise.device import (
     load,
     parallel_region,
 )
-from edgewise.device.warps import WARP_WIDTH, ballot, claim, inclusive_scan, warp_barrier, warp_size
+from edgewise.device.warps import ballot, claim, inclusive_scan, warp_barrier, warp_size
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact
 from edgewise.partitions.refine.jet import rate_dirty
@@ -428,5 +428,5 @@ def ranking_of(level, k, items):
 def least_step_of(level):
     """The least step of the cost of a vertex that is not beside another part."""
     least = arrays.full(1, STEPS, np.int64, arrays.device_of(level.offsets))
-    find_least_step(len(level.sizes), level, least, width=WARP_WIDTH)
+    find_least_step(len(level.sizes), level, least, width="warp")
     return int(least[0])

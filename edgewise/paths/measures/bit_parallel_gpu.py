@@ -34,7 +34,6 @@ from edgewise.device import (
     parallel_region,
 )
 from edgewise.device.launch import processors
-from edgewise.device.target import SIMULATED
 from edgewise.device.teams import Team, even_teams, new_barriers, team_barrier, team_of
 from edgewise.device.warps import (
     ballot,
@@ -48,8 +47,8 @@ from edgewise.paths.measures.sums import DISTANCE, HIGH, PARTS, REACHED, halves_
 from edgewise.primitives.quads import load_quad, store_quad
 from edgewise.primitives.rounds import Rounds, places, set_of, words
 
-#: Lanes of a group: a warp of the simulator has one.
-GROUP = 1 if SIMULATED else 4
+#: Lanes of a group.
+GROUP = 4
 #: Threads of a block, and blocks that a multiprocessor must be able to run at once.
 THREADS, BLOCKS = 512, 2
 #: Entries of a row that is not cut into pieces, and of a piece.
@@ -659,8 +658,7 @@ def n_teams_for(graph, device, n_batches):
     if len(graph.outgoing.neighbours) > THIN * n:
         return 1
     n_bytes = n * (32 * GROUP + 4 + 2 * kind.itemsize)
-    blocks = 1 if SIMULATED else BLOCKS * processors(device)
-    return even_teams(n_batches, blocks, arrays.free_memory(device) // (2 * n_bytes + 1))
+    return even_teams(n_batches, BLOCKS * processors(device), arrays.free_memory(device) // (2 * n_bytes + 1))
 
 
 def solve(graph, progress, n_teams=None):
