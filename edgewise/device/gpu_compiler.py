@@ -5,7 +5,7 @@ imported when the first kernel for a GPU is compiled.
 """
 
 from llvmlite import ir
-from numba import cuda, from_dtype, types
+from numba import cuda, types
 from numba.cuda.extending import intrinsic, overload, register_jitable
 
 from edgewise.device.numba_arrays import element_pointer, pointer_to
@@ -15,7 +15,6 @@ __all__ = [
     "compiling_for",
     "cuda",
     "fetch_four",
-    "from_dtype",
     "load_four",
     "load_past_l1",
     "overload",

@@ -88,7 +88,7 @@ def inlined_on_cuda(function):
     """``function`` for CUDA kernels alone, which have a copy of it each."""
     if INTERPRETED:
         return function
-    from numba import cuda
+    from edgewise.device.gpu_compiler import cuda
 
     return cuda.jit(device=True, inline="always")(function)
 
