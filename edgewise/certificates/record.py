@@ -188,3 +188,8 @@ def first(wrong: np.ndarray) -> int | None:
     """The first position at which something is wrong; ``None`` if there is none."""
     item = int(wrong.argmax()) if len(wrong) else 0
     return item if len(wrong) and wrong[item] else None
+
+
+def at(array: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """The elements at positions that have been checked already: the fastest way, which clips."""
+    return np.take(array, positions, mode="clip")
