@@ -38,7 +38,7 @@ class GraphArrays(NamedTuple):
     n_vertices: int
     sources: np.ndarray
     targets: np.ndarray
-    weights: np.ndarray | None
+    weights: Any
     directed: bool
 
 

@@ -9,10 +9,10 @@ forests from a root to each vertex, and from each vertex to a root.
 
 1. vertices have one rank if and only if they have one label;
 2. no edge lead from a rank to a smaller one;
-3. every edge in ``out_tree`` lead from an out-depth to the next larger one inside a label, and every vertex of
-   an out-depth larger than 0 be the target of such an edge;
+3. every edge in ``out_tree`` lead from an out-depth to the next larger one inside a label, and every vertex
+   of an out-depth larger than 0 be the target of such an edge;
 4. the same hold of the in-depths for the edges the other way;
-5. the vertices of out-depth 0, which are the roots, be those of in-depth 0, and no two of them have one label.
+5. the vertices of out-depth 0, which are the roots, be those of in-depth 0, and no two have one label.
 
 Then the classes of equal labels are the strong components.  By 2, all vertices of a cycle have one rank, and
 by 1 one label, so no strong component is in two classes.  By 3 and 5, every vertex of a class is reached
@@ -40,7 +40,7 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
         tree = certificate.numbers("proof", f"{way}_tree", None, below=m)
         check_tree((way, tree, depths), parents, children, labels)
         roots.append(np.flatnonzero(depths == 0))
-    expect(np.array_equal(*roots), "the two forests have other roots")
+    expect(np.array_equal(roots[0], roots[1]), "the two forests have other roots")
     check_roots(labels, roots[0], bool(certificate.facts.get("canonical")))
     check_ranks(labels, ranks, roots[0])
     check_edges(graph, ranks)
