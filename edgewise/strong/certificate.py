@@ -96,7 +96,7 @@ def prove(graph, labels, *, canonical: bool = True) -> Certificate:
     edges, labels = edge_arrays(graph), np.ascontiguousarray(arrays.move(labels, "cpu"))
     n, m = edges.n_vertices, len(edges.sources)
     roots = np.unique(labels, return_index=True)[1]
-    proof = {}
+    proof: dict[str, np.ndarray] = {}
     with few_steps(8 * n + 6 * m):
         forward = rows_from_edges(n, edges.sources, edges.targets, False, True)
         backward = rows_from_edges(n, edges.targets, edges.sources, False, True)
