@@ -211,8 +211,7 @@ def outcome_of(draw, case):
         case = corrupt(draw, case)
     graph, certificate = case.graph, case.certificate
     if draw.integers(3) == 0:
-        with suppress(EdgewiseError, ValueError, TypeError, IndexError, KeyError, AttributeError):
-            # what is no answer at all has no proof
+        with suppress(EdgewiseError, KeyError):  # what is no answer at all has no proof
             certificate = case.prove(graph, certificate.answer, certificate.facts)
     try:
         check(edge_arrays(graph), certificate)
