@@ -82,7 +82,7 @@ def check_balance(certificate, weights, n):
 
 def totals(graph, parts, k):
     """The cut, what rounding may add to it, and the communication volume."""
-    cut, size, count, keys = 0, 0.0, 0, [np.empty(0, np.int64)]
+    cut, real, size, count, keys = 0, 0.0, 0.0, 0, [np.empty(0, np.int64)]
     expect(len(parts) * k < 2**63, f"{len(parts)} vertices in {k} parts are too many")
     for begin in range(0, len(graph.sources), CHUNK):
         some = slice(begin, begin + CHUNK)
@@ -97,7 +97,7 @@ def totals(graph, parts, k):
             cut += (int((weights >> 32).sum()) << 32) + int((weights & (2**32 - 1)).sum())
         else:
             weights = graph.weights[some][between].astype(np.float64)
-            cut, size = cut + float(weights.sum()), size + float(abs(weights).sum())
+            real, size = real + float(weights.sum()), size + float(abs(weights).sum())
             count += len(weights)
     slack = (count + 1) * np.finfo(np.float64).eps * size
-    return cut, slack if np.isfinite(slack) else 0, len(np.unique(np.concatenate(keys)))
+    return real if count else cut, slack if np.isfinite(slack) else 0, len(np.unique(np.concatenate(keys)))

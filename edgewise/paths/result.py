@@ -240,7 +240,7 @@ class Distances(Result):
     def _certificate(self):
         from edgewise.paths.certificate import prove
 
-        how = {"weighted": self.weighted, "cutoff": self.cutoff, "partial": self.partial}
+        how: Any = {"weighted": self.weighted, "cutoff": self.cutoff, "partial": self.partial}
         return prove(self.graph, self.distances, self.sources, **how)
 
     def _verify(self, graph):
