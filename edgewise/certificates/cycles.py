@@ -40,20 +40,18 @@ def recounted(graph, certificate):
     n, length = graph.n_vertices, certificate.facts.get("length")
     twice = certificate.facts.get("count_directions", False)
     counts = certificate.numbers("answer", "counts", n, 2**63).astype(np.int64)
-    expect(type(length) is int and length >= 3, f"the length {length!r:.40} is none of cycles; use 3 or more")
-    expect(type(twice) is bool, f"the fact 'count_directions' is {twice!r:.40}, not true or false")
+    right = type(length) is int and length >= 3 and type(twice) is bool
+    expect(right, f"the facts are the length {length!r:.40} and directions {twice!r:.40}; use 3 or more")
     expect(not graph.directed, "cycles of directed graphs are not counted; give an undirected one")
     if twice:
-        if (at := first(counts % 2 != 0)) is not None:
-            refuse(f"the count {counts[at]} of vertex {at} is odd, but both directions count")
+        expect(not (counts % 2).any(), "a count is odd, but both directions count")
         counts = counts // 2
     if length > n:
         expect(not counts.any(), f"no cycle has {length} of {n} vertices, and there are counts above 0")
         return n
     rows = simple_rows(graph)
     check_conditions(rows, counts, length)
-    found = triangles(rows) if length == 3 else None
-    if found is None:
+    if length > 3 or (found := triangles(rows)) is None:
         return count_again(rows, counts, length)
     if (at := first(found != counts)) is not None:
         refuse(f"vertex {at} is on {found[at]} triangles, not on {counts[at]}")
@@ -80,8 +78,8 @@ def check_conditions(rows, counts, length):
 
 def count_again(rows, counts, length):
     """Compare the counts of vertices with those found by walking paths; return how many were compared."""
-    digest, compared, largest = hashlib.sha256(counts.tobytes()).digest(), 0, int(counts.argmax())
-    order = np.random.default_rng(list(digest)).permutation(len(counts))
+    order = np.random.default_rng(list(hashlib.sha256(counts).digest())).permutation(len(counts))
+    compared, largest = 0, int(counts.argmax())
     for some, cycles in batches(rows, np.concatenate([[largest], order[order != largest]]), length):
         found = np.bincount(np.searchsorted(some, cycles[:, 0]), minlength=len(some)) // 2
         if (at := first(found != counts[some])) is not None:
