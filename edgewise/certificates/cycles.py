@@ -49,8 +49,7 @@ def recounted(graph, certificate):
     if length > n:
         expect(not counts.any(), f"no cycle has {length} of {n} vertices, and there are counts above 0")
         return n
-    rows = simple_rows(graph)
-    check_conditions(rows, counts, length)
+    check_conditions(rows := simple_rows(graph), counts, length)
     if length > 3 or (found := triangles(rows)) is None:
         return count_again(rows, counts, length)
     if (at := first(found != counts)) is not None:
