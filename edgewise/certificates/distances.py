@@ -93,7 +93,7 @@ def limit_of(cutoff, none):
         return none
     expect(type(cutoff) in (int, float) and cutoff >= 0, f"the cutoff is {cutoff!r:.40}; use 0 or more")
     is_float = none.dtype.kind == "f"
-    if cutoff >= (np.finfo(none.dtype).max if is_float else int(none) - 1):
+    if cutoff >= (float(np.finfo(none.dtype).max) if is_float else int(none) - 1):
         return none
     return none.dtype.type(cutoff if is_float else math.floor(cutoff))
 

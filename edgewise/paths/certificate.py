@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.certificates.distances import arcs, bounds, plus
-from edgewise.certificates.record import certify
+from edgewise.certificates.record import certify, refuse
 from edgewise.device import arrays
 from edgewise.result import edge_arrays
 
@@ -48,7 +48,7 @@ def prove(
     Raises
     ------
     VerificationError
-        A weight is no number of the type of the distances.
+        A weight is no number of the type of the distances, or a source is no vertex.
     """
     edges, distances = edge_arrays(graph), arrays.move(distances, "cpu")
     sources = np.asarray(sources, np.int64)
@@ -72,6 +72,9 @@ def tight_tree(graph: GraphArrays, distances: Any, sources: Any, weighted: bool)
         tight &= plus(distances[source], weights) == distances[target]
         found.append(np.stack([source[tight], target[tight], number[tight]]).astype(kind))
     source, target, number = np.concatenate(found, axis=1)
+    sources = np.unique(sources)
+    if len(sources) and not 0 <= sources[0] <= sources[-1] < n:
+        refuse(f"the sources {sources[0]} to {sources[-1]} are no vertices of the graph, which has {n}")
     starts = sources[distances[sources] == 0]
     order = np.argsort(source, kind="stable")
     columns = np.concatenate([target[order], starts.astype(kind)])
