@@ -43,4 +43,7 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
         noun = name.removeprefix("n_")
         is_same = type(given) is int and given == count
         expect(is_same, f"the certificate is of a graph with {given!r:.40} {noun}, and this one has {count}")
+    for ends in (graph.sources, graph.targets):
+        is_inside = not len(ends) or (0 <= int(ends.min()) and int(ends.max()) < graph.n_vertices)
+        expect(is_inside, "the graph has edges to vertices that it does not have; read it again")
     import_module(CHECKERS[certificate.problem]).check(graph, certificate)

@@ -16,6 +16,7 @@ from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
+from edgewise.errors import OptionError
 from edgewise.index_type import as_labels
 from edgewise.method import is_number
 from edgewise.result import Result, cached_array, check_column, counted
@@ -476,6 +477,15 @@ class Components(ClusterResult):
         from edgewise.components.verification import verify
 
         verify(graph, self._labels)
+
+    def _certificate(self):
+        if self.threshold is not None:
+            raise OptionError(
+                "components at a threshold have no certificate; leave the other edges out first"
+            )
+        from edgewise.components.certificate import prove
+
+        return prove(self.graph, self.labels)
 
     def _plot(self, path):
         from edgewise import plots
