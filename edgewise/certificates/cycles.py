@@ -39,7 +39,7 @@ def recounted(graph, certificate):
     """Check the counts, and return the number of vertices that were counted again."""
     n, length = graph.n_vertices, certificate.facts.get("length")
     twice = certificate.facts.get("count_directions", False)
-    counts = certificate.numbers("answer", "counts", n, 2**63).astype(np.int64)
+    counts = certificate.numbers("answer", "counts", n, below=2**63).astype(np.int64)
     right = type(length) is int and length >= 3 and type(twice) is bool
     expect(right, f"the facts are the length {length!r:.40} and directions {twice!r:.40}; use 3 or more")
     expect(not graph.directed, "cycles of directed graphs are not counted; give an undirected one")

@@ -38,8 +38,8 @@ def check(graph, certificate):
     """Raise VerificationError unless the distances are right."""
     n, facts = graph.n_vertices, certificate.facts
     distances = certificate.array("answer", "distances", n, "if")
-    sources = certificate.numbers("answer", "sources", np.size(certificate.answer.get("sources")), n)
-    weighted, partial = (facts.get(name, False) for name in ("weighted", "partial"))
+    sources = certificate.numbers("answer", "sources", None, below=n)
+    weighted, partial = facts.get("weighted"), facts.get("partial", False)
     expect(distances.dtype.name in TYPES, f"distances of type {distances.dtype}; use one of {TYPES}")
     expect(type(weighted) is type(partial) is bool, "the facts 'weighted' and 'partial' are true or false")
     expect(not weighted or graph.weights is not None, "the distances count weights, and the graph has none")
@@ -67,8 +67,8 @@ def check(graph, certificate):
 def check_tree(graph, certificate, search, sources):
     """Check that tight edges, along which the places grow, lead to all that is reached but sources at 0."""
     n, (distances, reached, weighted) = graph.n_vertices, search
-    edges = certificate.numbers("proof", "edges", n, len(graph.sources), -1)
-    places = certificate.numbers("proof", "places", n, 2**62)
+    edges = certificate.numbers("proof", "edges", n, below=len(graph.sources), least=-1)
+    places = certificate.numbers("proof", "places", n, below=2**62)
     starts = np.zeros(n, bool)
     starts[sources] = distances[sources] == 0
     if (at := first(reached & (edges < 0) & ~starts)) is not None:

@@ -26,9 +26,9 @@ BOUND = 2**53
 def check(graph, certificate):
     """Raise VerificationError unless the parts have the totals that are claimed."""
     n, facts = graph.n_vertices, certificate.facts
-    k = np.size(certificate.answer.get("weights"))
-    claimed = certificate.numbers("answer", "weights", k, BOUND)
-    parts = certificate.numbers("answer", "parts", n, k).astype(np.int64)
+    claimed = certificate.numbers("answer", "weights", None, below=BOUND)
+    k = len(claimed)
+    parts = certificate.numbers("answer", "parts", n, below=k).astype(np.int64)
     expect(not graph.directed, "a partition of a directed graph has no cut; give an undirected one")
     sizes = vertex_weights_in(graph, certificate)
     weights = np.bincount(parts, sizes, k).astype(np.int64)
@@ -55,7 +55,7 @@ def vertex_weights_in(graph, certificate):
     columns = np.ones((1, n), np.int64) if given is None else np.atleast_2d(given.T)
     sizes = columns[0]
     if "vertex_weights" in certificate.answer:
-        sizes = certificate.numbers("answer", "vertex_weights", n, BOUND)
+        sizes = certificate.numbers("answer", "vertex_weights", n, below=BOUND)
         same = given is None or any(np.array_equal(column, sizes) for column in columns)
         expect(same, "the certificate is for other weights of vertices than the graph has")
     else:
@@ -74,7 +74,7 @@ def check_balance(certificate, weights, n):
         is_same = is_number(given) and abs(given - expected) <= 1e-12 * (1 + expected)
         expect(is_same, f"the imbalance is {expected}, not {given!r:.40}")
     if "balanced" in facts:
-        limits = certificate.numbers("answer", "limits", k, BOUND + 1)
+        limits = certificate.numbers("answer", "limits", k, below=BOUND + 1)
         balanced, given = k <= n and bool((weights <= limits).all()), facts["balanced"]
         words = f"the heaviest part weighs {weights.max()} and may weigh {limits.max()}" if k else "no part"
         expect(given is balanced, f"'balanced' is {given!r:.40}, but {words}")

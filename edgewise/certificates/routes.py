@@ -35,20 +35,20 @@ ROUNDINGS = 2**12
 def check(graph, certificate):
     """Raise VerificationError unless the distances from the roots are right, and each path is as long."""
     n, answer, facts = graph.n_vertices, certificate.answer, certificate.facts
-    kind, weighted, count = facts.get("kind"), facts.get("weighted"), np.size(answer.get("sources"))
+    kind, weighted = facts.get("kind"), facts.get("weighted")
     expect(kind in ("table", "pairs"), f"the kind is {kind!r:.40}; use table or pairs")
     right = type(weighted) is bool and (graph.weights is not None or not weighted)
     expect(right, f"the fact 'weighted' is {weighted!r:.40}, which does not fit the graph")
-    sources = certificate.numbers("answer", "sources", count, n)
-    targets = np.arange(n)
+    sources = certificate.numbers("answer", "sources", None, below=n)
+    targets, count = np.arange(n), len(sources)
     if kind == "pairs" or "targets" in answer:
-        length = count if kind == "pairs" else np.size(answer["targets"])
-        targets = certificate.numbers("answer", "targets", length, n)
+        length = count if kind == "pairs" else None
+        targets = certificate.numbers("answer", "targets", length, below=n)
     width = 1 if kind == "pairs" else len(targets)
     claimed = certificate.array("answer", "distances", count * width, "if").reshape(count, width)
     expect(claimed.dtype.name in of_distances.TYPES, f"distances of type {claimed.dtype}")
     roots = roots_of(answer, n, len(graph.sources))
-    given = certificate.numbers("proof", "roots", len(roots), n)
+    given = certificate.numbers("proof", "roots", len(roots), below=n)
     expect(np.array_equal(given, roots), "the roots are other sources than those that the answer draws")
     lengths = certificate.array("proof", "lengths", len(roots) * n, "if")
     expect(lengths.dtype == claimed.dtype, f"lengths of type {lengths.dtype}, distances of {claimed.dtype}")
@@ -93,9 +93,9 @@ def is_same(graph, right, given):
 def check_paths(graph, certificate, sources, targets):
     """Check that the path of each pair leads from its source to its target, and is as long as is claimed."""
     distances, count = certificate.answer["distances"], len(sources)
-    hops = certificate.numbers("proof", "hops", count, 2**32, -1).astype(np.int64)
+    hops = certificate.numbers("proof", "hops", count, below=2**32, least=-1).astype(np.int64)
     total = int(hops.sum()) + count
-    stops = certificate.numbers("proof", "stops", total, graph.n_vertices)
+    stops = certificate.numbers("proof", "stops", total, below=graph.n_vertices)
     pairs = np.repeat(np.arange(count), hops + 1)
     ends = np.cumsum(hops + 1)
     none = of_distances.bounds(distances.dtype)[0]
@@ -107,7 +107,7 @@ def check_paths(graph, certificate, sources, targets):
     if (at := first(wrong)) is not None:
         refuse(f"the path of pair {np.flatnonzero(led)[at]} has other ends than the pair")
     inside = np.flatnonzero(pairs[1:] == pairs[:-1])
-    steps = certificate.numbers("proof", "steps", len(inside), len(graph.sources))
+    steps = certificate.numbers("proof", "steps", len(inside), below=len(graph.sources))
     before, after = stops[inside], stops[inside + 1]
     fits = (graph.sources[steps] == before) & (graph.targets[steps] == after)
     if not graph.directed:

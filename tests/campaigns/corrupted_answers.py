@@ -108,9 +108,9 @@ def of_distances(draw):
         ends = given[reached].max(initial=0) if facts.get("partial") else math.inf
         for vertex in range(graph.n_vertices):
             if reached[vertex]:
-                if given[vertex] != right[vertex] or given[vertex] > limit:
+                if given[vertex] != right[vertex] or given[vertex].item() > limit:
                     return False
-            elif right[vertex] != none and right[vertex] <= limit and right[vertex] < ends:
+            elif right[vertex] != none and right[vertex].item() <= limit and right[vertex] < ends:
                 return False
         return True
 
