@@ -258,13 +258,12 @@ def corrupt_array(draw, array):
     else:
         is_float = array.dtype.kind == "f"
         limits = np.finfo(array.dtype) if is_float else np.iinfo(array.dtype)
-        values = [0, 1, 2, 3, limits.max, limits.min] + (
-            [np.nan, np.inf, -np.inf, -0.0, 0.1] if is_float else [-1]
-        )
+        values = [0, 1, 2, 3, -1, limits.max, limits.min]
+        values += [np.nan, np.inf, -np.inf, -0.0, 0.1] if is_float else []
+        one = array.dtype.type(1)
         with np.errstate(all="ignore"):
-            near = [array[at] + array.dtype.type(1), array[at] - array.dtype.type(1)] * 3
-            near += [np.nextafter(array[at], array.dtype.type(9))] if is_float else []
-        array[at] = (near + values)[draw.integers(0, len(near) + len(values))]
+            values += [array[at] + one, array[at] - one] * 3 + [np.nextafter(array[at], 9)] * is_float
+            array[at] = np.asarray(values[draw.integers(0, len(values))]).astype(array.dtype)
     return array
 
 

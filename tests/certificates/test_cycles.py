@@ -18,7 +18,7 @@ pytestmark = pytest.mark.interpreter
 
 
 @pytest.mark.parametrize("name", ZOO)
-@pytest.mark.parametrize("length", [3, 4, 5, 6, 7])
+@pytest.mark.parametrize("length", [3, 4, 5])
 def test_all_vertices_of_small_graphs_are_counted_again(name, length):
     n, sources, targets = ZOO[name]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
@@ -102,11 +102,7 @@ def test_what_a_sample_misses_is_as_rare_as_is_said(monkeypatch):
 
 def test_a_vertex_whose_walks_are_too_long_is_passed_over(monkeypatch):
     monkeypatch.setattr(cycles, "SEARCH", 100)
-    graph = (
-        ew.generate.complete(9)
-        if hasattr(ew.generate, "complete")
-        else ew.Graph.from_edges(*np.triu_indices(9, 1))
-    )
+    graph = ew.Graph.from_edges(*np.triu_indices(9, 1))
     counts = count_by_hand(9, graph.sources.tolist(), graph.targets.tolist(), 4)
     assert cycles.recounted(edge_arrays(graph), prove(graph, counts, 4)) == 0
 
@@ -116,7 +112,8 @@ def test_every_corruption_is_refused_or_right():
     assert not found["missed"] and not found["crashed"] and found["caught"] > 150 and found["right"] > 10
 
 
-def test_a_long_ring_is_checked_in_bounded_work():
+def test_a_long_ring_is_checked_in_bounded_work(monkeypatch):
+    monkeypatch.setattr(cycles, "WORK", 2**20)
     n = 5000
     graph = ew.Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n)
     certificate = prove(graph, np.ones(n, np.int64), n)
