@@ -159,7 +159,7 @@ class Certificate:
         expect(array.dtype.kind in kinds, f"{label} has the dtype {array.dtype}")
         return array
 
-    def numbers(self, part: str, name: str, length: int | None, *, below: int, least: int = 0) -> np.ndarray:
+    def numbers(self, part: str, name: str, length: int | None, below: int, least: int = 0) -> np.ndarray:
         """Return an array of integers from ``least`` to ``below - 1``; otherwise as :meth:`array`."""
         array = self.array(part, name, length, "iu")
         if len(array) and not (least <= int(array.min()) and int(array.max()) < below):
@@ -173,6 +173,18 @@ def certify(problem: str, graph: GraphArrays, answer: dict, proof: dict, **facts
     """Return a certificate of a graph, with its numbers of vertices and edges among the facts."""
     about = {"n_vertices": int(graph.n_vertices), "n_edges": len(graph.sources)}
     return Certificate(problem, answer, proof, about | facts)
+
+
+def claimed(name: str, array: np.ndarray, length: int | None, below: int) -> np.ndarray:
+    """An answer that anybody claims, as int32 or int64, from which a prover begins.
+
+    Raises
+    ------
+    VerificationError
+        They are no integers from 0 to ``below - 1``, or not as many as ``length``.
+    """
+    array = Certificate("", {name: np.asarray(array)}).numbers("answer", name, length, below)
+    return np.ascontiguousarray(array, np.int32 if below <= 2**31 else np.int64)
 
 
 def expect(holds: object, problem: str) -> None:

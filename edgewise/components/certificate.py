@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.certificates.record import Certificate, certify
+from edgewise.certificates.record import Certificate, certify, claimed
 from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.threads import few_steps
@@ -106,8 +106,9 @@ def prove(graph, labels, *, canonical: bool = True) -> Certificate:
     """
     edges = edge_arrays(graph)
     n = edges.n_vertices
+    labels = claimed("labels", arrays.move(labels, "cpu"), n, n)
     with few_steps(4 * n + 2 * len(edges.sources)):
         tree, roots = forest_of(n, edges.sources, edges.targets)
         depths = depths_of(n, edges.sources[tree], edges.targets[tree], roots)
     proof = {"tree": tree.astype(index_type(len(edges.sources))), "depths": depths}
-    return certify("components", edges, {"labels": arrays.move(labels, "cpu")}, proof, canonical=canonical)
+    return certify("components", edges, {"labels": labels}, proof, canonical=canonical)

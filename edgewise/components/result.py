@@ -479,10 +479,9 @@ class Components(ClusterResult):
         verify(graph, self._labels)
 
     def _certificate(self):
-        if self.threshold is not None:
-            raise OptionError(
-                "components at a threshold have no certificate; leave the other edges out first"
-            )
+        if type(self) is not Components or self.threshold is not None:
+            problem = "clusters that not all edges of the graph join have no certificate"
+            raise OptionError(f"{problem}; leave the other edges out of the graph first")
         from edgewise.components.certificate import prove
 
         return prove(self.graph, self.labels)

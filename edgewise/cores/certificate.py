@@ -6,7 +6,7 @@ than its number; if the numbers are right, there is always one.
 
 import numpy as np
 
-from edgewise.certificates.record import Certificate, certify
+from edgewise.certificates.record import Certificate, certify, claimed
 from edgewise.cores.simple_rows import simple_rows
 from edgewise.cores.verification import count_neighbours
 from edgewise.device import arrays, compiled
@@ -52,8 +52,9 @@ def prove(graph, cores) -> Certificate:
         Undirected.
     cores : (n_vertices,) integer array
     """
-    edges, cores = edge_arrays(graph), np.ascontiguousarray(arrays.move(cores, "cpu"))
+    edges = edge_arrays(graph)
     n = edges.n_vertices
+    cores = claimed("cores", arrays.move(cores, "cpu"), n, n)
     with few_steps(4 * n + 8 * len(edges.sources)):
         rows = simple_rows(graph.to("cpu"))
         counts, places = np.empty(n, np.int64), np.full(n, n, np.int64)

@@ -6,7 +6,7 @@ search from the roots follows the edges inside components, and another one the s
 
 import numpy as np
 
-from edgewise.certificates.record import Certificate, certify
+from edgewise.certificates.record import Certificate, certify, claimed
 from edgewise.device import arrays, compiled
 from edgewise.device.threads import few_steps
 from edgewise.index_type import index_type
@@ -93,10 +93,11 @@ def prove(graph, labels, *, canonical: bool = True) -> Certificate:
     canonical : bool
         Whether they are the smallest vertices of their components.
     """
-    edges, labels = edge_arrays(graph), np.ascontiguousarray(arrays.move(labels, "cpu"))
+    edges = edge_arrays(graph)
     n, m = edges.n_vertices, len(edges.sources)
+    labels = claimed("labels", arrays.move(labels, "cpu"), n, n)
     roots = np.unique(labels, return_index=True)[1]
-    proof = {}
+    proof: dict[str, np.ndarray] = {}
     with few_steps(8 * n + 6 * m):
         forward = rows_from_edges(n, edges.sources, edges.targets, False, True)
         backward = rows_from_edges(n, edges.targets, edges.sources, False, True)
