@@ -279,7 +279,8 @@ def edge_arrays(graph: Any) -> GraphArrays:
     from edgewise.certificates.record import GraphArrays
 
     host = graph.to("cpu")
-    return GraphArrays(host.n_vertices, host.sources, host.targets, host.weights, host.directed)
+    edges = host.sources, host.targets, host.weights
+    return GraphArrays(host.n_vertices, *edges, host.directed, host.vertex_weights)
 
 
 def readonly(values: Any) -> Any:

@@ -33,6 +33,7 @@ class GraphArrays(NamedTuple):
         Vertex numbers from 0 on.
     weights : (n_edges,) array or None
     directed : bool
+    vertex_weights : (n_vertices,) integer array or None
     """
 
     n_vertices: int
@@ -40,6 +41,7 @@ class GraphArrays(NamedTuple):
     targets: np.ndarray
     weights: Any
     directed: bool
+    vertex_weights: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
