@@ -56,6 +56,11 @@ TABLES = {
     "tree.csv": ("forest", "from,to\nz,x\nz,y\nq,p\n", ""),
     "heavy.csv": ("forest", "from,to\nz,x\nx,y\nq,p\n", "edge 1 is to be in the forest"),
     "none.csv": ("forest", "from,to\nz,p\nx,y\nq,p\n", "the graph has no edge between 'z' and 'p'"),
+    "distances.csv": ("distances", "id,distance\nx,0\ny,3\nz,1\n", ""),
+    "far.csv": ("distances", "id,distance\nx,0\ny,3\nz,2\n", "no path has the distance 2"),
+    "parts.csv": ("partition", "id,part\nx,0\ny,0\nz,0\np,1\nq,1\n", ""),
+    "cycles.csv": ("cycles", "id,cycles\nx,1\ny,1\nz,1\np,0\nq,0\n", ""),
+    "fewer.csv": ("cycles", "id,cycles\nx,1\ny,1\nz,0\np,0\nq,0\n", "the counts add up to 2"),
     "directed.csv": ("strong", "id,component\nx,1\ny,2\nz,3\np,4\nq,5\n", ""),
     "a cycle.csv": ("strong", "id,component\nx,1\ny,2\nz,1\np,4\nq,5\n", "the two forests have other roots"),
 }
@@ -65,7 +70,8 @@ TABLES = {
 def test_tables_of_any_program(name, roads, capsys):
     problem, text, complaint = TABLES[name]
     (roads / name).write_text(text)
-    status = run(["check", "g.csv", name, "--problem", problem])
+    about = {"distances": ["--start", "x"], "cycles": ["--length", "3"]}.get(problem, [])
+    status = run(["check", "g.csv", name, "--problem", problem, *about])
     out, err = capsys.readouterr()
     if not complaint:
         assert (status, err) == (0, "") and out.count("\n") == 1, err
