@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow
 
+    from edgewise.certificates import Certificate, GraphArrays
     from edgewise.ingest.frames import Frame, Kind
 
 
@@ -177,6 +178,31 @@ class Result:
         self._verify(graph)
         return self
 
+    def certificate(self) -> Certificate:
+        """Return the answer together with a proof that is checked in one pass, without trust in edgewise.
+
+        Returns
+        -------
+        Certificate
+            :meth:`~edgewise.certificates.Certificate.save` keeps it in a file, which
+            ``edgewise check GRAPH FILE`` checks.
+
+        Raises
+        ------
+        OptionError
+            Results of this kind have no certificate.
+        VerificationError
+            The result is wrong, so that there is no proof of it.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> from edgewise.certificates import check
+        >>> result = ew.connected_components(ew.Graph.from_edges([0, 1], [1, 2]))
+        >>> check(edge_arrays(result.graph), result.certificate())
+        """
+        return self._certificate()
+
     def plot(self, path: str | Path) -> None:
         """Draw the distribution of the values into a picture file (needs matplotlib).
 
@@ -231,9 +257,30 @@ class Result:
         """Raise VerificationError unless the result holds for ``graph``."""
         raise NotImplementedError
 
+    def _certificate(self) -> Certificate:
+        """The answer and its proof."""
+        problem = f"results of the kind {type(self).__name__} have no certificate"
+        raise OptionError(f"{problem}; verify() checks them")
+
     def _plot(self, path: Any) -> None:
         """Draw the result into a file."""
         raise NotImplementedError
+
+
+def edge_arrays(graph: Any) -> GraphArrays:
+    """Return the edges of a graph as plain arrays on the host, which checkers of certificates take.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> edge_arrays(ew.Graph.from_edges([0, 1], [1, 2])).n_vertices
+    3
+    """
+    from edgewise.certificates.record import GraphArrays
+
+    host = graph.to("cpu")
+    edges = host.sources, host.targets, host.weights
+    return GraphArrays(host.n_vertices, *edges, host.directed, host.vertex_weights)
 
 
 def readonly(values: Any) -> Any:

@@ -46,6 +46,7 @@ PAGES = {
     "why": "Show why two records are in one cluster, and when they part.",
     "partition": "Divide the vertices of a graph into parts of equal weight with few edges between them.",
     "partition-eval": "Measure the parts of a graph that any program has made.",
+    "check": "Check a result of any program against its graph, without solving again.",
     "generate": "Generate a graph of a known family and write it.",
     "bench": "Run published experiments on this machine.",
     "convert": "Read a graph in one format and write it in another.",
@@ -58,7 +59,7 @@ PAGES = {
 HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
 #: says otherwise.
-ON_CPU = (None, "clusters", "partition-eval", "generate", "bench", "convert", "info", "plan")
+ON_CPU = (None, "clusters", "partition-eval", "check", "generate", "bench", "convert", "info", "plan")
 #: Subcommands that may follow ``plan``.
 PLANNED = {"components", "strong", "cores", "paths", "cycles", "forest", "partition"}
 #: Examples at the end of the help of the command itself.
@@ -79,6 +80,7 @@ SPELLINGS = {
     ("components", "duplicate_free"): "one-to-one",
     ("components", "datasets"): "records",
     ("components", "vertex_id"): "id",
+    ("check", "vertex_id"): "id",
     ("clusters", "vertex_id"): "id",
     ("paths", "source"): "source-column",
     ("paths", "vertex_id"): "id-column",

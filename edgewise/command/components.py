@@ -39,6 +39,7 @@ Merge = options.choice("Merge", "How the labels of several devices are merged", 
     "of shards. Otherwise a terminal shows its head, and a pipe gets it whole.",
     plot="component sizes",
     verify="clusters against the pairs",
+    certificate="clusters",
 )
 def components(
     pairs: options.Inputs,
@@ -76,9 +77,7 @@ def components(
             result = _solved(
                 job, wanted, scores, pairs, reading, view.needs_pairs, {"method": str(method), **where}
             )
-        if goals.verify:
-            with stage("verify", "checking every pair"):
-                result.verify()
+        job.check(result, "checking every pair")
         table = wanted.write(stage, result, job.output, goals.to)
         if goals.plot is not None:
             with stage("plot", f"drawing {goals.plot}"):
@@ -108,7 +107,7 @@ def _ways(source, job, asked, method):
     wanted, scores, view, reading = asked
     try:
         wanted.check(scores, True, view)
-        streaming.check_stream(reading, READING, job.goals.verify)
+        streaming.check_stream(reading, READING, job.goals)
         streams = method in ("auto", "rem")
     except OptionError:
         streams = False
@@ -168,7 +167,7 @@ def _stream_of(pairs, reading, plan, job, where, method, output):
     from edgewise.streams.file_stream import FileStream
     from edgewise.streams.union import Union
 
-    streaming.check_stream(reading, READING, job.goals.verify)
+    streaming.check_stream(reading, READING, job.goals)
     if method not in ("auto", "rem"):
         raise OptionError(f"--method {method} needs all pairs in memory; leave out it or --stream")
     merge = where.get("merge", "auto")

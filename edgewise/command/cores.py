@@ -15,6 +15,7 @@ Method = options.choice("Method", "How to compute", METHODS)
     leave_out=("devices",),
     plot="core numbers",
     verify="core numbers against the graph",
+    certificate="core numbers",
 )
 def cores(graph: options.Input, reading, goals: options.Goals, run: options.Run, method: Method = "auto"):
     """Read a graph, find the core number of every vertex, and write or show the table."""

@@ -67,6 +67,7 @@ class Wanted(NamedTuple):
     hidden=("weight",),  # weights do not matter here; scripts that serve all subcommands may still name them
     plot="counts",
     verify="Count some vertices again by another method.",
+    certificate="counts",
 )
 def cycles(
     graph: options.Input,
@@ -121,10 +122,10 @@ def _check(wanted, sampling, goals, run):
     if wanted.clustering and wanted.length not in (None, 3):
         raise OptionError("--clustering counts triangles; leave out --length")
     parse(wanted.schedule)
-    of_counts = "scheduler", "count_directions", "method", "schedule", "yes"
+    of_counts = "scheduler", "count_directions", "method", "schedule", "yes", "certificate"
     of_vertices = "verify", "plot", "devices"
     unused = {COUNTS: (), CLUSTERING: of_counts, ESTIMATE: of_counts + of_vertices}[wanted.kind]
-    given = wanted._asdict() | {"verify": goals.verify, "plot": goals.plot, "devices": run.devices}
+    given = wanted._asdict() | goals._asdict() | {"devices": run.devices}
     for name in unused:
         if given[name] not in (None, False, "auto"):
             option = name.replace("_", "-")

@@ -35,6 +35,7 @@ Dendrogram = options.option(Path, "Picture of the hierarchy of single linkage to
     "terminal shows its head, and a pipe gets it whole.",
     plot="weights of the forest",
     verify="forest against the graph",
+    certificate="forest",
 )
 def forest(
     graph: options.Inputs,
@@ -53,9 +54,9 @@ def forest(
         check_writable(source.checkpoint, graph)
     job = Job(graph, goals, run, method=str(method), methods=METHODS)
     how = {"maximum": maximum, "method": str(method), "devices": job.team}
-    plan = _planned(source, list(graph), reading, goals.verify, how, run.json)
+    plan = _planned(source, list(graph), reading, goals, how, run.json)
     source = plan.source
-    stream = _stream_of(graph, reading, source, goals.verify, how)
+    stream = _stream_of(graph, reading, source, goals, how)
     with job.steps() as stage:
         if stream is not None:
             result = streaming.run_stream(stream, stage, job.name)
@@ -82,11 +83,12 @@ def forest(
         stream.remove_checkpoint()
 
 
-def _planned(source, inputs, reading, verify, how, json):
+def _planned(source, inputs, reading, goals, how, json):
     """How the tables are read within the limit of memory."""
     from edgewise.streams import READING, ways
 
-    plain = set(reading) <= {*READING, "weight"} and not verify and how["method"] == "auto"
+    checked = goals.verify or goals.certificate is not None
+    plain = set(reading) <= {*READING, "weight"} and not checked and how["method"] == "auto"
     streams = plain and len(how["devices"]) == 1
     in_memory = not (source.stream or source.checkpoint or source.vertices)
     allowed = (ways.IN_MEMORY,) * in_memory + (ways.STREAMED,) * streams
@@ -95,7 +97,7 @@ def _planned(source, inputs, reading, verify, how, json):
     return streaming.planned(source, inputs, reading, allowed, problem, json)
 
 
-def _stream_of(inputs, reading, source, verify, how):
+def _stream_of(inputs, reading, source, goals, how):
     """The job of a stream, if one is wanted."""
     if not source.stream and source.scheduler is None:
         source.check_unused()
@@ -104,7 +106,7 @@ def _stream_of(inputs, reading, source, verify, how):
     from edgewise.streams.file_stream import FileStream
     from edgewise.streams.forest import KeepForest
 
-    streaming.check_stream(reading, (*READING, "weight"), verify)
+    streaming.check_stream(reading, (*READING, "weight"), goals)
     method, team = how["method"], how["devices"]
     if method != "auto":
         raise OptionError(f"--method {method} means nothing with --stream, which has its own; leave it out")

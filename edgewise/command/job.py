@@ -55,6 +55,8 @@ class Job:
         if plain:
             check_writable(self.output, inputs)
         check_outputs(None if plain else self.output, goals.plot, inputs, to=goals.to, json=run.json)
+        if goals.certificate is not None:
+            check_writable(goals.certificate, inputs)
         threads.use(run.threads)
         self.team = options.team("cpu", None) if scheduler else options.team(run.device, run.devices)
         for one in self.team.devices if methods else ():
@@ -96,14 +98,21 @@ class Job:
 
     def finish(self, result, checking, table=None):
         """Check the result, as ``checking`` says, write a table of it, and draw it, as far as is wanted."""
-        if self.goals.verify:
-            with self.stage("verify", checking):
-                result.verify()
+        self.check(result, checking)
         if self.output is not None and table is not None:
             self.write(table)
         if self.goals.plot is not None:
             with self.stage("plot", f"drawing {self.goals.plot}"):
                 result.plot(self.goals.plot)
+
+    def check(self, result, checking):
+        """Check the result, as ``checking`` says, and write its certificate, as far as is wanted."""
+        if self.goals.verify:
+            with self.stage("verify", checking):
+                result.verify()
+        if self.goals.certificate is not None:
+            with self.stage("prove", f"writing {self.goals.certificate}"):
+                result.certificate().save(self.goals.certificate)
 
     def write(self, table):
         """Write a table to the output."""

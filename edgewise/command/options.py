@@ -131,6 +131,9 @@ class Goals(NamedTuple):
     ) = None
     plot: option(Path, "Picture of the {} to draw (.png, .svg, .pdf).") = None
     verify: option(bool, "Check the {}.") = False
+    certificate: option(
+        Path, "File (.npz) for the {} and a proof, which edgewise check checks.", metavar="FILE"
+    ) = None
 
 
 def scheduler(what):

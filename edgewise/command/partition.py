@@ -68,6 +68,7 @@ class OfMesh(NamedTuple):
     "others are tables (Parquet, CSV, Arrow, JSON Lines); - is standard output.",
     plot="weights of the parts",
     verify="partition against the graph",
+    certificate="partition",
 )
 def partition(
     graph: options.Input,

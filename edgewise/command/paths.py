@@ -37,6 +37,7 @@ NAMED_VERTICES = 5
     "--table also a matrix (.npy or .zarr), which a repeated run continues after an interrupt. Otherwise a "
     "terminal shows the head of the table, and a pipe gets it whole.",
     verify="distances against the graph",
+    certificate="distances",
     names={"to": "--output-format"},
 )
 def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, run: options.Run):
@@ -45,6 +46,8 @@ def paths(graph: options.Input, reading, wanted: Wanted, goals: options.Goals, r
     if wanted.kind is MEASURES and (wanted.from_some or goals.verify):
         given = "verify" if not wanted.from_some else "source" if wanted.sources else "sources"
         raise OptionError(f"--{given} means nothing with --measures; leave it out")
+    if goals.certificate is not None and wanted.kind not in (ONE, ALL, TABLE):
+        raise OptionError(f"--certificate means nothing with --{wanted.kind}; leave it out")
     run = _on_device(wanted, run)
     matrix = wanted.matrix(goals.output)
     if matrix is not None:

@@ -20,7 +20,7 @@ def plan(pairs: options.Inputs, reading, run: options.Run):
     from edgewise.command.expected import planning
     from edgewise.streams import READING, ways
 
-    streaming.check_stream(reading, READING, False)
+    streaming.check_stream(reading, READING, options.Goals())
     problem = streaming.Problem(("components", {}), ways.ways_of, streams_large=True)
     with planning():
         streaming.planned(streaming.Source(), list(pairs), reading, ways.ALL, problem, run.json)

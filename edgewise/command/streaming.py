@@ -201,14 +201,15 @@ class ScheduledStream:
             remove_task_folder(self.checkpoint)
 
 
-def check_stream(reading, known, verify):
+def check_stream(reading, known, goals):
     """Refuse options that need all pairs in memory."""
     for name in reading:
         if name not in known:
             given = "--" + name.replace("_", "-")
             raise OptionError(f"{given} means nothing with --stream, which reads tables; leave it out")
-    if verify:
-        raise OptionError("--verify needs all pairs in memory; leave out it or --stream")
+    for goal in ("verify", "certificate"):
+        if getattr(goals, goal):
+            raise OptionError(f"--{goal} needs all pairs in memory; leave out it or --stream")
 
 
 def run_stream(job, stage, words):

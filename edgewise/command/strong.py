@@ -16,6 +16,7 @@ Method = options.choice("Method", "How to compute", METHODS)
     leave_out=("devices",),
     plot="component sizes",
     verify="components against the graph",
+    certificate="components",
 )
 def strong(graph: options.Input, reading, goals: options.Goals, run: options.Run, method: Method = "auto"):
     """Read a graph with directed edges, find its strong components, and write or show the table."""

@@ -16,6 +16,7 @@ from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
+from edgewise.errors import OptionError
 from edgewise.index_type import as_labels
 from edgewise.method import is_number
 from edgewise.result import Result, cached_array, check_column, counted
@@ -476,6 +477,14 @@ class Components(ClusterResult):
         from edgewise.components.verification import verify
 
         verify(graph, self._labels)
+
+    def _certificate(self):
+        if type(self) is not Components or self.threshold is not None:
+            problem = "clusters that not all edges of the graph join have no certificate"
+            raise OptionError(f"{problem}; leave the other edges out of the graph first")
+        from edgewise.components.certificate import prove
+
+        return prove(self.graph, self.labels)
 
     def _plot(self, path):
         from edgewise import plots

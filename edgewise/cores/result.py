@@ -74,6 +74,11 @@ class CoreNumbers(Result):
 
         verify(graph, self.cores)
 
+    def _certificate(self):
+        from edgewise.cores.certificate import prove
+
+        return prove(self.graph, self.cores)
+
     def _plot(self, path):
         from edgewise import plots
 

@@ -15,6 +15,8 @@ from edgewise.result import Result, counted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from edgewise.certificates import Certificate
+
 
 def exact_sum(counts) -> int:
     """Sum of an int64 array, where a sum in int64 might wrap around."""
@@ -72,6 +74,11 @@ class Cycles(Result):
 
     def _columns(self) -> dict[str, Any]:
         return {"cycles": self.counts}
+
+    def _certificate(self) -> Certificate:
+        from edgewise.cycles.certificate import prove
+
+        return prove(self.graph, self.counts, self.length, count_directions=self.count_directions)
 
     def _verify(self, graph: Any) -> None:
         verify(self if graph is self.graph else replace(self, graph=graph))

@@ -412,6 +412,11 @@ class SpanningForest(Result):
 
         verify(graph, self)
 
+    def _certificate(self):
+        from edgewise.forest.certificate import prove
+
+        return prove(self.graph, self.edges, maximum=self.maximum)
+
     def _plot(self, path):
         from edgewise import plots
 

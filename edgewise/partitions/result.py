@@ -208,6 +208,11 @@ class Partition(Result):
     def _columns(self):
         return {"part": self.parts}
 
+    def _certificate(self):
+        from edgewise.partitions.certificate import certificate_of
+
+        return certificate_of(self)
+
     def _verify(self, graph):
         from edgewise.partitions.check import verify
 

@@ -237,6 +237,12 @@ class Distances(Result):
         vertices, values = (column[:rows] for column in self._reached)
         return pa.table({"id": arrow_array(self.graph.ids_of(vertices)), "distance": arrow_array(values)})
 
+    def _certificate(self):
+        from edgewise.paths.certificate import prove
+
+        how: Any = {"weighted": self.weighted, "cutoff": self.cutoff, "partial": self.partial}
+        return prove(self.graph, self.distances, self.sources, **how)
+
     def _verify(self, graph):
         from edgewise.paths.verification import verify
 

@@ -154,6 +154,12 @@ class DistanceTable(DistanceMatrix):
         sources, targets = counted(len(self.sources), "source"), counted(len(self.targets), "target")
         return f"distances from {sources} to {targets}"
 
+    def _certificate(self):
+        from edgewise.paths.route_certificate import prove_table
+
+        ends = self.sources, self.targets
+        return prove_table(self.graph, *ends, self.distances[:], weighted=self.weighted)
+
     def _verify(self, graph):
         """Compare the rows of a sample with verified searches from their sources."""
         from edgewise.paths.bfs import bfs

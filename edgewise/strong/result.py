@@ -27,6 +27,11 @@ class StrongComponents(Components):
 
         verify(graph, self._labels)
 
+    def _certificate(self):
+        from edgewise.strong.certificate import prove
+
+        return prove(self.graph, self.labels)
+
     def _counting_pairs(self):
         problem = "cohesion() and review() count pairs, which have no direction"
         raise GraphError(f"{problem}; ask connected_components(graph.undirected()) for them")

@@ -377,6 +377,11 @@ class AllPairs(DistanceMatrix):
         vertices = counted(self.graph.n_vertices, "vertex")
         return f"distances from {counted(len(self.sources), 'source')} to {vertices}"
 
+    def _certificate(self):
+        from edgewise.paths.route_certificate import prove_table
+
+        return prove_table(self.graph, self.sources, None, self.distances[:], weighted=self.weighted)
+
     def _verify(self, graph):
         adjacency = self._adjacency
         if graph is not self.graph:

@@ -270,6 +270,11 @@ class Routes(Result):
         distances = pa.array(self.distances[:rows], mask=~self.reachable[:rows])
         return pa.table(dict(zip(("source", "target", "distance"), (*ends, distances), strict=True)))
 
+    def _certificate(self):
+        from edgewise.paths.route_certificate import prove_pairs
+
+        return prove_pairs(self.graph, self.sources, self.targets, self.distances, weighted=self.weighted)
+
     def _verify(self, graph):
         from edgewise.paths.hierarchy.verification import verify
 
