@@ -17,7 +17,7 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import OutOfMemoryError
 from edgewise.needs import size_of
 from edgewise.paths.bfs.cooperative import bytes_on_gpu
-from edgewise.placement import MADE, USABLE, bytes_of
+from edgewise.placement import MADE, USABLE, bytes_of, place_rows
 
 pytestmark = [pytest.mark.simulator, pytest.mark.gpu]
 
@@ -79,6 +79,21 @@ def test_components_of_edges_and_rows_on_the_host(monkeypatch):
             labelled.verify()
     assert found["edges"].method == "rem, in 4 segments"
     assert found["rows"].method == "afforest, rows on the host"
+
+
+@pytest.mark.interpreter
+def test_rows_are_left_on_the_host_where_they_do_not_fit(monkeypatch):
+    """What a GPU is asked for: a copy of the graph, and its rows while they are made or with the method."""
+    for graph in graphs().values():
+        size = size_of(graph)
+        offsets = 8 * (size.vertices + 1)
+        rows = 0 if graph.has_rows else offsets + size.width * size.entries
+        making = 0 if graph.has_rows else offsets + MADE * size.entries
+        for needed in (0, 10**6):
+            whole = bytes_of(graph) + max(making, rows + needed)
+            for free, expected in ((-(-whole // USABLE), (False, whole)), (1, (True, offsets + needed))):
+                set_free(monkeypatch, free)
+                assert place_rows(graph, size, needed, "cuda") == expected
 
 
 def test_estimates_for_gpus(monkeypatch):

@@ -1,14 +1,21 @@
-"""Presets where kernels are interpreted or simulated; a part of each is enough."""
+"""Presets where kernels are interpreted or simulated; a part of each is enough.
+
+Compiled presets are those of ``test_experiments.py``; the kernels of the others are compiled by the tests of
+their folders.
+"""
 
 import os
 
 import pytest
 
 from edgewise import experiments
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.experiments import cs406, manoochehri
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [
+    pytest.mark.interpreter,
+    pytest.mark.skipif(not (INTERPRETED or SIMULATED), reason="compiled by tests of the kernels"),
+]
 DEVICES = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu:0")
 
 

@@ -40,6 +40,12 @@ def test_streams_of_nothing_else(tables):
     assert ew.stream_forest(tables(["none"]), n_vertices=2, weight="km", **NAMES).weight == 0
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a"])
+def test_tables_of_comments_alone(tmp_path, name):
+    (tmp_path / name).write_text("# nothing\n# yet\n")
+    assert ew.read(tmp_path / name).n_vertices == 0
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 @pytest.mark.parametrize("weights", [None, np.array([], np.int64)])
 def test_a_graph_without_edges_has_none_when_read_by_format(tmp_path, form, weights):

@@ -14,6 +14,7 @@ from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.betweenness import METHODS, _simple_rows, betweenness
+from edgewise.paths.betweenness import lanes as lanes_page
 from edgewise.paths.betweenness import sums as sums_page
 from edgewise.paths.betweenness.trees import without_trees
 from edgewise.paths.csr import CSR
@@ -312,6 +313,17 @@ def test_sums_are_as_many_as_the_size_says():
     assert sums_page.new_sums(100, 10**6).count == sums_page.MOST
     assert sums_page.new_sums(2**24, 10**3).count == sums_page.LEAST
     assert sums_page.new_sums(0, 0).count == 1
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="lanes are those of the CPU")
+def test_each_batch_of_lanes_has_sums(monkeypatch):
+    """As many threads as there are batches can work."""
+    made = []
+    monkeypatch.setattr(
+        lanes_page, "new_sums", lambda *sizes: made.append(sums_page.new_sums(*sizes)) or made[0]
+    )
+    betweenness(ew.generate.grid(6, 6), method="lanes")
+    assert made[0].count == -(-36 // lanes_page.LANES)
 
 
 @pytest.mark.skipif(SIMULATED, reason="the same on the host")

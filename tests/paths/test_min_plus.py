@@ -93,6 +93,16 @@ def test_paths_of_fractions(kind):
     assert np.allclose(found, oracle(edges), rtol=64 * np.finfo(kind).eps)
 
 
+@pytest.mark.interpreter
+@pytest.mark.parametrize(("high", "wide"), [(1, 1), (3, 5), (8, 2), (19, 4), (32, 3)])
+def test_blocks_have_each_tile_once(high, wide):
+    """Blocks that follow one another are in the same few rows of tiles."""
+    tile_of = min_plus._tiles()._tile_of()
+    tiles = [tile_of(block, high, wide) for block in range(high * wide)]
+    assert sorted(tiles) == [(row, column) for row in range(high) for column in range(wide)]
+    assert [row // 8 for row, _ in tiles] == sorted(row // 8 for row, _ in tiles)
+
+
 @pytest.mark.ptx
 @pytest.mark.parametrize("kind", TYPES)
 def test_kernels_keep_their_values_in_registers(kind):

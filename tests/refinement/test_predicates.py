@@ -1,4 +1,4 @@
-"""The predicates are exact: Python's integers say the same."""
+"""The predicates are exact: Python's integers say the same.  Thin triangles at a boundary are left out."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from edgewise.device import compiled
+from edgewise.refinement.grid import without_slivers
 from edgewise.refinement.predicates import GRID, Points, is_in_circle, orientation
 from tests.refinement.invariants import circle_of, orientation_of
 
@@ -56,3 +57,11 @@ def test_points_near_a_circle(chosen, off, bits):
     corners[3] = (corners[3][0] + off, corners[3][1])
     if corners[3][0] >= 0:
         assert signs_of(corners) == [orientation_of(*corners[:3]), circle_of(*corners) > 0]
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_slivers_are_left_out_whatever_vertex_comes_first(first):
+    """A thin triangle whose longest side alone is on the boundary, below two others."""
+    x, y = np.array([0, 100, 50, 50]), np.array([0, 0, 1, 100])
+    thin, left, right = np.roll([0, 1, 2], first), [0, 2, 3], [2, 1, 3]
+    assert without_slivers(np.array([left, thin, right]), x, y).tolist() == [left, right]
