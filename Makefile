@@ -73,7 +73,7 @@ floors-there: .venv-floors/ready
 		--ignore=tests/files/test_composite_ids.py --ignore=tests/files/test_memory.py
 
 engine-simulator: .venv-test/ready
-	NUMBA_ENABLE_CUDASIM=1 $(TEST)/python -m pytest -q -m simulator
+	EDGEWISE_SIMULATOR=1 $(TEST)/python -m pytest -q -m simulator
 
 engine-interpreter: .venv-test/ready
 	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter

@@ -6,9 +6,9 @@ Each command runs in a process of its own.  On the CPU this lists the kernels th
 this order; the files are as large as those of users, since small ones need no kernels.  Where runs with the
 same words begin with the same kernel, a command takes the first of them.
 
-For GPUs, the commands of ``bench/first_use.py`` run in the simulator, which launches the same kernels with
-the same types of arguments.  The slowest to compile come first, by the time that the compiler takes here.
-With the name of a device, the runs of the other one stay as they are.
+For GPUs, the commands of ``bench/first_use.py`` run on the simulated GPU, which launches the same kernels
+with the same types of arguments.  The slowest to compile come first, by the time that the compiler takes
+here.  With the name of a device, the runs of the other one stay as they are.
 """
 
 import json
@@ -89,7 +89,7 @@ def written(kind):
 def kernels_of(device, words, folder):
     """Kernels that a command needs on a device, as the list has them, from a process of its own."""
     report = Path(folder, "kernels.json").resolve()
-    alone = os.environ | {"EDGEWISE_COMPILE_AHEAD": "0", "NUMBA_ENABLE_CUDASIM": str(int(device == "cuda"))}
+    alone = os.environ | {"EDGEWISE_COMPILE_AHEAD": "0", "EDGEWISE_SIMULATOR": str(int(device == "cuda"))}
     call = f"import usual_kernels; usual_kernels.note_{device}({str(report)!r}, {words})"
     call = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); {call}"
     subprocess.run([sys.executable, "-c", call], cwd=folder, env=alone, check=True, stdout=subprocess.DEVNULL)
@@ -117,36 +117,26 @@ def note_cpu(report, words):
 
 
 def note_cuda(report, words):
-    """Run a command in the simulator; write down the kernels that it launches."""
+    """Run a command on the simulated GPU; write down the kernels that it launches."""
     from edgewise import tuning
-    from edgewise.device import each_row, launch, warps
+    from edgewise.device import launch
 
     tuning.CPU = replace(
         tuning.CPULimits(), ingest_few=0
     )  # so that small files take the kernels of large ones
     tuning.GPU = replace(tuning.GPULimits(), cycles_marked=2)
-    warp_width = warps.WARP_WIDTH = str.__new__(type("WarpWidth", (str,), {}), warps.WARP_WIDTH)
     from edgewise.command import run
     from edgewise.cycles.counting import apex
 
-    found, widths = [], ["thread"]
-    launch_one, launch_rows = launch.Kernel.__call__, each_row.__call__
+    found, launch_one = [], launch.Kernel.__call__
 
     def note(self, count, arguments, device):
-        name = self.name
-        if widths[-1] is warp_width:  # rows that have a warp each on a GPU, and a thread in the simulator
-            name = f"{name.removesuffix('.thread')}.warp"
-        kernel = [name, list(map(written, map(launch.kind_of, arguments)))]
+        kernel = [self.name, list(map(written, map(launch.kind_of, arguments)))]
         if kernel not in found:
             found.append(kernel)
         return launch_one(self, count, arguments, device)
 
-    def note_rows(self, rows, *arguments, width="thread"):
-        widths.append(width)
-        launch_rows(self, rows, *arguments, width=width)
-        widths.pop()
-
-    launch.Kernel.__call__, each_row.__call__ = note, note_rows
+    launch.Kernel.__call__ = note
     apex.ApexCounter._limits = lambda self, *given: LIMITS
     if run([*words, "--device", "cuda", "--quiet"]):
         sys.exit(f"{' '.join(words)} failed")

@@ -1,13 +1,13 @@
 """Which tests run on which engine, and where the real graphs are.
 
-==============  ==========================  ==================================================
-engine          chosen by                   runs
-==============  ==========================  ==================================================
-CPU JIT         nothing                     every test; ``gpu`` needs a GPU, ``ptx`` a compiler
-interpreter     ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
-CUDA simulator  ``EDGEWISE_SIMULATOR=1``  tests marked ``simulator``
-fallbacks       ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
-==============  ==========================  ==================================================
+===========  ==========================  ==================================================
+engine       chosen by                   runs
+===========  ==========================  ==================================================
+CPU JIT      nothing                     every test; ``gpu`` needs a GPU, ``ptx`` a compiler
+interpreter  ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
+simulator    ``EDGEWISE_SIMULATOR=1``    tests marked ``simulator``, on a GPU of the explorer
+fallbacks    ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
+===========  ==========================  ==================================================
 """
 
 import os
@@ -29,9 +29,6 @@ os.environ.setdefault("EDGEWISE_QUIET", "1")
 os.environ["EDGEWISE_TUNED"] = "0"
 os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
 os.environ.setdefault("MPLBACKEND", "Agg")
-# In the simulator the kernels of the CPU make graphs and check results, which are too small to compile for.
-if os.environ.get("EDGEWISE_SIMULATOR", "0") not in ("", "0"):
-    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
 EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}

@@ -1,11 +1,21 @@
 """The deterministic scheduler as race tests use it, and careless atomic operations that they must find."""
 
 from edgewise.device.explorer import NoProgress as Stuck
-from edgewise.device.explorer import Scheduler, barrier_wait, cas, fetch_add, run_region
+from edgewise.device.explorer import Scheduler, barrier_wait, cas, fetch_add, fetch_min, run_region
 from edgewise.device.explorer import Shared as Jittery
 from edgewise.device.explorer import preemptible as jittery
 
-__all__ = ["Jittery", "Scheduler", "Stuck", "barrier_wait", "cas", "fetch_add", "jittery", "run_region"]
+__all__ = [
+    "Jittery",
+    "Scheduler",
+    "Stuck",
+    "barrier_wait",
+    "cas",
+    "fetch_add",
+    "fetch_min",
+    "jittery",
+    "run_region",
+]
 
 
 def careless_add(array, index, value):

@@ -214,6 +214,7 @@ def label(vertex, seen, reached, parent):
     root = root_of(vertex, above, parent)
     if root != above:
         bit = has_bit(root, reached.words)
+    # race: who walks by way of an old parent or of the new one comes to roots with the same label
     parent[vertex] = len(parent) - reached.counters[AT.least] if bit != 0 else root
 
 

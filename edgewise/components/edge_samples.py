@@ -60,9 +60,9 @@ def parents_of(index, sample, parent, sources, targets):
 def hang_below(one, other, parent):
     """Write the smaller of two roots over the parent of the larger."""
     if other < one:
-        parent[one] = other
+        parent[one] = other  # race: of two writes one is lost, whose edge is joined again
     elif one < other:
-        parent[other] = one
+        parent[other] = one  # race: as above
 
 
 @each.prefetch(ends_of)

@@ -28,9 +28,9 @@ def hook_non_atomic(edge, parent, sources, targets):
     """Algorithm 4: write the smaller parent over the larger."""
     one, other = parent[sources[edge]], parent[targets[edge]]
     if one < other:
-        parent[other] = one
+        parent[other] = one  # race: of two writes one is lost, whose edge the next pass joins again
     elif other < one:
-        parent[one] = other
+        parent[one] = other  # race: as above
 
 
 @device

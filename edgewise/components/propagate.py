@@ -59,11 +59,11 @@ def lower(item, lane, lanes, rows, labels, offsets, neighbours, flags):
     least = warp_min(least, lanes, lane, own)
     if least < own:
         if lanes == 1:
-            labels[row] = least
+            labels[row] = least  # race: who reads the label from before lowers its own one round later
         else:
             fetch_min(labels, row, least)
         if flags[1] == 0:  # concurrent writes to one address are slow
-            flags[1] = 1
+            flags[1] = 1  # race: all that write it write the same
 
 
 @each_row.by(threads=THREADS)

@@ -60,9 +60,9 @@ def union_or_shorten(parent, one, other):
             union(parent, one, other)
         else:
             if top_one != above_one:
-                parent[one] = top_one
+                parent[one] = top_one  # race: see above
             if top_other != above_other:
-                parent[other] = top_other
+                parent[other] = top_other  # race: see above
 
 
 @device
@@ -124,7 +124,7 @@ def splice(parent, one, other):
         if above_one > above_other:
             one, other = other, one
             above_one, above_other = above_other, above_one
-        parent[other] = above_one
+        parent[other] = above_one  # race: in a sample only, whose lost links :mod:`sampling` restores
         if other == above_other:
             return
         other = above_other
@@ -138,8 +138,8 @@ def shorten_and_splice(parent, one, other):
     if above_one != above_other:
         above_one, above_other = parent[above_one], parent[above_other]
         low, high = min(above_one, above_other), max(above_one, above_other)
-        parent[one] = low
-        parent[other] = low
+        parent[one] = low  # race: in a sample only, as in :func:`splice`
+        parent[other] = low  # race: as above
         splice(parent, low, high)
 
 

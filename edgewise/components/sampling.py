@@ -138,9 +138,9 @@ def hook_second(vertex, seen, parent, second):
     """Write the smaller of two parents over the larger; concurrent writes may be lost."""
     one, other = seen
     if one < other:
-        parent[other] = one
+        parent[other] = one  # race: of two writes one is lost, and restored after the sample
     elif other < one:
-        parent[one] = other
+        parent[one] = other  # race: as above
 
 
 def hook_sample(vertices, csr, rounds=ROUNDS):
@@ -168,7 +168,7 @@ def place(vertex, parent, offsets, neighbours, rounds):
             if other < vertex:
                 splice(parent, vertex, other)
         elif other < vertex and parent[vertex] == vertex:
-            parent[vertex] = parent[other]
+            parent[vertex] = parent[other]  # race: a link lost to another write is restored after the sample
         else:
             splice(parent, vertex, other)
 
@@ -235,9 +235,9 @@ def unite_outside(edge, parent, sources, targets, inside):
     if inside[source] & inside[target] == 0:
         union(parent, source, target)
         if inside[source] != 0:
-            inside[target] = 1
+            inside[target] = 1  # race: who reads it as before joins the edge, which another thread does, too
         elif inside[target] != 0:
-            inside[source] = 1
+            inside[source] = 1  # race: as above
 
 
 def rem_edge_sample(vertices, sources, targets):

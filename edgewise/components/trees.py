@@ -21,7 +21,7 @@ def put_below_root(vertex, above, grandparent, parent):
     Every step is stored: on a GPU the vertices of a long path move up together and double their steps.
     """
     while above != grandparent:
-        parent[vertex] = grandparent
+        parent[vertex] = grandparent  # race: an earlier parent, which others may read, is an ancestor, too
         above = grandparent
         grandparent = parent[above]
     return above

@@ -1,7 +1,7 @@
 """The device of an array, and the creation and movement of arrays.
 
-A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  Under the CUDA simulator
-the arrays of the only GPU are NumPy arrays of the class :class:`Simulated`, which marks their device.
+A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  The arrays of
+the simulated GPU, which is the only one then, are NumPy arrays of the class :class:`Simulated`.
 """
 
 from functools import cache
@@ -138,7 +138,7 @@ def gpu_count() -> int:
 def gpu_name(number: int) -> str:
     """Name of a GPU by its number."""
     if SIMULATED:
-        return "CUDA simulator"
+        return "simulated GPU"
     return _cupy().cuda.runtime.getDeviceProperties(number)["name"].decode()
 
 

@@ -60,15 +60,16 @@ def spread_number(vertex, seen, numbers):
     """Replace the parent of a vertex by the number of its tree, which its root has; every step is stored."""
     above, beyond = np.int64(seen[0]), np.int64(seen[1])
     if above & np.int64(NUMBERED) == 0:
-        numbers[vertex] = beyond
+        numbers[vertex] = beyond  # race: who walks by way of an earlier value comes to the same number
         while beyond & np.int64(NUMBERED) == 0:
             beyond = np.int64(numbers[beyond])
-            numbers[vertex] = beyond
+            numbers[vertex] = beyond  # race: who walks by way of an earlier value comes to the same number
 
 
 @each.prefetch(lambda vertex, numbers, parent: parent[number_of(numbers, vertex)])
 def root_of_number(vertex, root, numbers, parent):
     """Replace the number of a vertex's tree by that of the tree into which it was merged."""
+    # race: threads past the end fetch what belongs to the last vertex, and use none of it
     numbers[vertex] = root
 
 

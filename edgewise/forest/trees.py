@@ -109,9 +109,9 @@ def are_first(trees, ends, word, entry):
 @device
 def clear_offers(trees, root):
     """Forget what was offered to a root, which only its first edge does; no other edge takes the value."""
-    trees.offers[root] = LARGEST
+    trees.offers[root] = LARGEST  # race: no other edge takes the value, before or after it
     if len(trees.positions):
-        trees.positions[root] = LARGEST
+        trees.positions[root] = LARGEST  # race: as above
 
 
 @device
@@ -179,4 +179,5 @@ def lower_least(vertex, seen, parent, least):
 @each.prefetch(lambda vertex, parent, least: least[parent[vertex]])
 def label_by_least(vertex, label, parent, least):
     """Replace the root of a vertex by the smallest vertex of its tree."""
+    # race: threads past the end fetch what belongs to the last vertex, and use none of it
     parent[vertex] = label

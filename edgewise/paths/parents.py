@@ -220,6 +220,7 @@ def _parent_at_level(vertex, incoming, tree, level):
         if candidate and is_tight(distances, other, vertex, incoming.weights, entry):
             least = other
     if least >= 0:
+        # race: others ask whether it is at ``level``, which it is neither before nor after
         tree.parents[vertex], tree.levels[vertex] = least, level + 1
         tree.changed[0] = 1
 

@@ -88,7 +88,7 @@ def pick(worker, edges, count, least):
     for edge in range(first, end, step):
         source = edges.sources[edge]
         if edge + 1 == count or edges.sources[edge + 1] != source:
-            least[2 * np.int64(source)] = edges.targets[edge]
+            least[2 * np.int64(source)] = edges.targets[edge]  # race: any of several picks will do
 
 
 @device

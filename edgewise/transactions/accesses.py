@@ -89,4 +89,5 @@ def write_log(tx):
     for entry in range(state(tx, COUNT)):
         at = position(tx, entry)
         if tx.log.marks[at] & np.int64(DIRTY) != 0:
+            # race: a transaction that reads it now finds that out before it commits
             tx.memory.words[tx.log.words[at]] = tx.log.values[at]

@@ -121,10 +121,11 @@ def look(tx, word):
             fence()
             at = look_up(BlockNonBlocking(tx.memory, log, owner, tx.number), word)
             first = max(at, np.int64(0))
+            # race: a log that its owner uses again counts only if the entry, read once more, still names it
             value, mark = load(log.values, first), load(log.marks, first)
             seen = mark >> np.int64(1)
             if status & np.int64(DECISION) == DECIDED:
-                value = load(log.values, first + log.stride)
+                value = load(log.values, first + log.stride)  # race: as above
                 seen += HOLDER * (mark & np.int64(DIRTY))
         fence()
         if at >= 0 and load(entries, word) == held:

@@ -124,6 +124,7 @@ def commit(tx):
 @device
 def state(tx, which):
     """A value of the slot's state."""
+    # race: another slot's, in ``block-nonblocking`` only; see :func:`look_up`
     return tx.log.states[tx.slot * tx.log.first_state + which * tx.log.stride]
 
 
@@ -177,6 +178,7 @@ def look_up(tx, word):
     """Position of a word in the arrays of the log; NONE if it is not in the transaction's log."""
     for entry in range(state(tx, COUNT)):
         at = position(tx, entry)
+        # race: another slot's, in ``block-nonblocking`` only, whose reader looks afterwards whether it counts
         if tx.log.words[at] == word:
             return at
     return np.int64(NONE)

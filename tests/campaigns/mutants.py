@@ -36,7 +36,7 @@ COPIED = ("edgewise", "tests", "examples", "docs", "pyproject.toml", "README.md"
 ENGINES = {
     "interpreter": {"NUMBA_DISABLE_JIT": "1"},
     "compiled": {},
-    "simulator": {"NUMBA_ENABLE_CUDASIM": "1"},
+    "simulator": {"EDGEWISE_SIMULATOR": "1"},
 }
 
 
@@ -110,7 +110,7 @@ def write(path, text):
 def outcome(folder: Path, tests: list[str], engine: str) -> tuple[str, str]:
     """Run tests in a copy of the tree; return passed, failed, stopped or broken, and what pytest said."""
     own = {"PYTHONPATH": str(folder), "EDGEWISE_CACHE_DIR": str(folder / "kernels"), "CI": "1"}
-    dropped = ("NUMBA_DISABLE_JIT", "NUMBA_ENABLE_CUDASIM", "EDGEWISE_PUBLIC_ONLY")
+    dropped = ("NUMBA_DISABLE_JIT", "EDGEWISE_SIMULATOR", "EDGEWISE_PUBLIC_ONLY")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment |= {"NUMBA_NUM_THREADS": "2"} | own | ENGINES[engine]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]

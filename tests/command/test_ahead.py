@@ -29,11 +29,6 @@ COMMANDS = (
 )
 
 
-def without_width(name):
-    """The name of a kernel, whose rows have a thread each in the simulator, and a warp each on a GPU."""
-    return name.removesuffix(".thread").removesuffix(".warp")
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """The current folder, with the input of the commands."""
@@ -47,11 +42,11 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
 def test_commands_launch_usual_kernels(words, monkeypatch):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_few=0))  # as for large input
-    usual = [(without_width(name), ahead.kinds_of(kinds)) for name, kinds in ahead.gpu_kernels()]
+    usual = [(name, ahead.kinds_of(kinds)) for name, kinds in ahead.gpu_kernels()]
     launched, launch_one = [], launch.Kernel.__call__
 
     def note(self, count, arguments, device):
-        launched.append((without_width(self.name), tuple(map(launch.kind_of, arguments))))
+        launched.append((self.name, tuple(map(launch.kind_of, arguments))))
         return launch_one(self, count, arguments, device)
 
     monkeypatch.setattr(launch.Kernel, "__call__", note)

@@ -1,7 +1,6 @@
 """``edgewise components``: pairs in, clusters out."""
 
 import json
-import os
 
 import pyarrow as pa
 import pyarrow.csv
@@ -11,6 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.components import METHODS
+from edgewise.device.target import SIMULATED
 
 COLUMNS = ["--source", "left_id", "--target", "right_id"]
 CONFIDENT = [*COLUMNS, "--where", "score >= 0.9"]
@@ -132,7 +132,7 @@ def test_mistakes_name_what_is_there(pairs, options, words, capsys, tmp_path):
 
 
 @pytest.mark.simulator
-@pytest.mark.skipif("NUMBA_ENABLE_CUDASIM" not in os.environ, reason="needs the simulator's engine")
+@pytest.mark.skipif(not SIMULATED, reason="needs the simulator's engine")
 def test_on_the_simulated_gpu(pairs, capsys):
     assert run(["components", str(pairs), *COLUMNS, "--device", "cuda", "--json", "--verify"]) == 0
     facts = json.loads(capsys.readouterr().out)

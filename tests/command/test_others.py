@@ -107,7 +107,7 @@ def test_info_in_the_simulator(capsys, monkeypatch):
 
     monkeypatch.setattr(arrays, "SIMULATED", True)
     assert run(["info"]) == 0
-    assert "cuda:0 CUDA simulator, " in capsys.readouterr().out
+    assert "cuda:0 simulated GPU, " in capsys.readouterr().out
 
 
 def test_info_about_several_gpus(capsys, monkeypatch):

@@ -1,7 +1,6 @@
 """``edgewise paths``: a graph in, distances out; mistakes in one line, and no block lost at Ctrl-C."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 from edgewise.command import run
 from edgewise.command.path_jobs import Method
+from edgewise.device.target import SIMULATED
 from edgewise.paths.apsp import output, search
 from edgewise.paths.bfs import METHODS as OF_EDGES
 from edgewise.paths.measures import METHODS as OF_MEASURES
@@ -241,7 +241,7 @@ def test_weights_that_cannot_be(weights, words, tmp_path, capsys):
 
 
 @pytest.mark.simulator
-@pytest.mark.skipif("NUMBA_ENABLE_CUDASIM" not in os.environ, reason="needs the simulator's engine")
+@pytest.mark.skipif(not SIMULATED, reason="needs the simulator's engine")
 def test_on_the_simulated_gpu(roads, capsys):
     facts = facts_of(capsys, roads, "--source", "a", "--device", "cuda", "--verify", "--method", "harish")
     assert (facts["device"], facts["reached"], facts["threads"]) == ("cuda:0", 4, None)

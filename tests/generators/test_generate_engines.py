@@ -5,7 +5,6 @@ family changes its digest, and the change note says so.
 """
 
 import hashlib
-import os
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 
 from edgewise import generators
 from edgewise.device import arrays, each
+from edgewise.device.target import SIMULATED
 from edgewise.generators.emit import EdgeOutput
 from edgewise.generators.geometric import Points
 from edgewise.generators.grids import Box
@@ -39,7 +39,6 @@ MADE = [
     ("uniform", {"n": 100, "m": 200}, "a5c1ffbbba8a4e86"),
 ]
 NAMES = [f"{family}-{number}" for number, (family, _, _) in enumerate(MADE)]
-SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 SEED = 2**40 + 7
 
 

@@ -14,13 +14,6 @@ WORDS = ["b", "a", "b", "c", "a", "b", "c", "c"]
 ROWS = len(WORDS) // 2
 
 
-def fetch_min(array, index, value):
-    array.scheduler.step()
-    held = array.values[index]
-    array.values[index] = min(held, value)
-    return held
-
-
 def late(function):
     """find_or_enter with the mark of a new string set after others can see it."""
 
@@ -57,7 +50,7 @@ def numbered(seed, cas=jitter.cas, finish=lambda function: function):
     batch = ours.Batch(ROWS, np.uint64(1), left, right, np.uint64(0))
     table = ours.Table(slots, np.zeros(1, np.int32), np.zeros(64, np.uint8), np.uint64(0))
     lookup = ours.Lookup(np.zeros(len(WORDS), np.uint64), new_lengths)
-    enter = finish(with_names(ours.find_or_enter, cas=cas, fetch_min=fetch_min))
+    enter = finish(with_names(ours.find_or_enter, cas=cas, fetch_min=jitter.fetch_min))
     body = with_names(ours.look_up.body, find_or_enter=enter, GROUP=4)
     scheduler.run(lambda: body(0, batch, table, lookup), lambda: body(1, batch, table, lookup))
     marks = [position for position in range(len(WORDS)) if new_lengths.values[position]]

@@ -1,9 +1,9 @@
-"""Memory as threads see it: arrays whose accesses are steps, weak memory, and races.
+"""Memory as threads see it: arrays whose accesses are steps, and weak memory.
 
-*Weak memory.*  Under the models :data:`CPU` and :data:`GPU` a store may stay with its thread, which sees it,
-while others see the old value; stores to different elements become visible in any order.  A read may return
-one of the last values that others have replaced since, unless something orders the new value before it: it
-*happens before*.  Each element has one order of values, which no thread sees backwards.
+Under the models :data:`CPU` and :data:`GPU` a store may stay with its thread, which sees it, while others see
+the old value; stores to different elements become visible in any order.  A read may return one of the last
+values that others have replaced since, unless something orders the new value before it: it *happens before*.
+Each element has one order of values, which no thread sees backwards.
 
 ===================  ==========================================  =========================================
 operation            on the CPU (LLVM's orderings)               on a GPU
@@ -17,14 +17,8 @@ barriers             order all before them with all after them   those of a bloc
 
 An exchange of the lanes of a warp (shuffle, ballot, scan) orders no memory; a barrier of the warp does.
 
-*Races.*  Two accesses of one element race if they are of two threads, one is a plain store, and no chain of
-barriers, or of atomic operations with the fences that they need, orders them.  A plain read beside an atomic
-operation is no race here: it returns one of the values of the element, which algorithms such as union-find
-allow for.  A store of the value that is there already is none either.  The order is that of vector clocks.
-
-Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (PLDI 2009); Kang, Hur, Lahav,
-Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017), for values by
-positions in the order of an element.
+Kang, Hur, Lahav, Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017),
+for values by positions in the order of an element.
 """
 
 import random
@@ -33,7 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device.explorer.reports import Fault, OutOfRange, here, is_documented, shown
+from edgewise.device.explorer.races import Races
+from edgewise.device.explorer.reports import Fault, OutOfRange, here, shown
 
 #: Models of memory.
 CPU, GPU = "cpu", "gpu"
@@ -55,19 +50,29 @@ class Shared:
     shape that tells which elements have a value, if not all have one from the beginning.
     """
 
-    __slots__ = ("address", "dtype", "scheduler", "stored", "values")
+    __slots__ = ("address", "dtype", "is_plain", "scheduler", "stored", "stride", "values")
 
     def __init__(self, values, scheduler, stored=None):
         self.values, self.scheduler, self.stored = values, scheduler, stored
+        self.is_plain = scheduler.memory is None and stored is None
         self.dtype = values.dtype
-        self.address = values.__array_interface__["data"][0] if scheduler.memory is not None else 0
+        self.address, self.stride = 0, values.strides[0]
+        if scheduler.memory is not None:
+            self.address = values.__array_interface__["data"][0]
 
     def __getitem__(self, index):
-        if isinstance(index, slice):
+        if type(index) is slice:
             stored = None if self.stored is None else self.stored[index]
             return Shared(self.values[index], self.scheduler, stored)
         scheduler = self.scheduler
-        scheduler.step()
+        scheduler.left -= 1  # a step, without a call
+        if scheduler.left < 0:
+            scheduler.decide()
+        if self.is_plain and type(index) is not tuple and index >= 0:
+            try:
+                return self.values[index]
+            except IndexError:
+                self.check(index)
         self.check(index)
         if self.stored is not None:
             self.check_stored(index)
@@ -77,7 +82,9 @@ class Shared:
 
     def __setitem__(self, index, value):
         scheduler = self.scheduler
-        scheduler.step()
+        scheduler.left -= 1
+        if scheduler.left < 0:
+            scheduler.decide()
         self.check(index)
         if self.stored is not None:
             self.stored[index] = 1
@@ -110,7 +117,7 @@ class Shared:
         if type(index) is tuple:
             is_inside = all(0 <= one < count for one, count in zip(index, self.values.shape, strict=True))
         else:
-            is_inside = 0 <= index < len(self.values)
+            is_inside = 0 <= index < self.values.shape[0]
         if not is_inside:
             extent = " x ".join(map(str, self.values.shape))
             raise OutOfRange(f"{_caller()}: index {_plain(index)} of an array of {extent} {self.dtype}")
@@ -125,7 +132,7 @@ class Shared:
         if type(index) is tuple:
             index = sum(int(one) * step for one, step in zip(index, self.values.strides))
             return self.address + index
-        return self.address + int(index) * self.values.strides[0]
+        return self.address + int(index) * self.stride
 
 
 def without_values(shape, dtype, scheduler):
@@ -145,7 +152,7 @@ def _plain(index):
 
 def _caller():
     """The line that has called the explorer."""
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith(__package__):
         frame = frame.f_back
     return shown(here(frame))
@@ -188,25 +195,26 @@ class Replaced(NamedTuple):
 
 
 class Cell:
-    """An element: its order of values, and the last store and the reads since: by whom, when, where."""
+    """An element: its order of values."""
 
-    __slots__ = ("atomic", "older", "position", "reads", "released", "time", "where", "writer")
+    __slots__ = ("older", "position", "released")
 
     def __init__(self):
-        self.writer, self.time, self.where, self.atomic = None, 0, None, False
-        self.reads, self.released, self.older, self.position = {}, {}, [], 0
+        self.released, self.older, self.position = {}, [], 0
 
 
 class Memory:
     """The memory of a run; see the essay above."""
 
     def __init__(self, seed, model, races):
-        self.draw, self.model, self.races = random.Random(seed ^ 0x5EED), model, races
+        self.draw, self.model = random.Random(seed ^ 0x5EED), model
+        self.races = Races() if races else None
         self.delays, self.publishes, self.stale = (
             (one[seed % len(one)] if model else 0.0) for one in (DELAYS, PUBLISHES, STALE)
         )
-        self.cells, self.found, self.widths, self.begun = {}, {}, {}, {}
-        self.scheduler, self.n_stores = None, 0
+        self.cells, self.widths, self.begun = {}, {}, {}
+        self.n_stores = 0
+        self.scheduler: Any = None
 
     def begin(self, scheduler, thread):
         """A thread that sees all that has been done by threads of a run before."""
@@ -215,15 +223,15 @@ class Memory:
 
     def read(self, array, index):
         """A plain read by the running thread."""
-        view, key = self.scheduler.running.view, array.key(index)
-        if self.races:
-            self._note_read(array, key, sys._getframe(2))
-        return self._value(array, index, key, view)[0] if self.model else array.values[index]
+        thread, key = self.scheduler.running, array.key(index)
+        if self.races is not None:
+            self.races.read(thread, array, key, sys._getframe(2))
+        return self._value(array, index, key, thread.view)[0] if self.model else array.values[index]
 
     def write(self, array, index, value):
         """A plain store by the running thread."""
-        if self.races:
-            self._note_write(array, index, array.key(index), value, sys._getframe(2))
+        if self.races is not None and self._is_new(array, index, value):
+            self.races.write(self.scheduler.running, array, array.key(index), sys._getframe(2))
         if self.model:
             self._store(array, index, value, {})
         else:
@@ -232,17 +240,17 @@ class Memory:
     def load(self, array, index, frame):
         """An atomic read."""
         view, key = self.scheduler.running.view, array.key(index)
-        if self.races:
-            self._note_atomic(array, key, frame, False)
         value, released = self._value(array, index, key, view)
         _join(view.clock if self.model == CPU else view.acquired, released)
+        if self.races is not None:
+            self.races.read(self.scheduler.running, array, key, frame)
         return value
 
     def store(self, array, index, value, frame):
         """An atomic store."""
         view, key = self.scheduler.running.view, array.key(index)
-        if self.races:
-            self._note_atomic(array, key, frame, True)
+        if self.races is not None:
+            self.races.read(self.scheduler.running, array, key, frame)
         if self.model == CPU:
             self.publish(self.scheduler.running)
         self._store(array, index, value, view.clock if self.model == CPU else view.released)
@@ -261,9 +269,9 @@ class Memory:
         cell = self._cell(key)
         held = array.values[index]
         changed = change(held)
-        if self.races:
-            self._note_atomic(array, key, frame, changed is not None)
         _join(view.clock if self.model == CPU else view.acquired, cell.released)
+        if self.races is not None:
+            self.races.read(thread, array, key, frame)
         view.seen[key] = cell.position
         if changed is not None:
             released = {**cell.released}
@@ -286,7 +294,7 @@ class Memory:
 
     def barrier(self, threads):
         """All of these threads have arrived: each sees what the others did before."""
-        joined = {}
+        joined: dict = {}
         for thread in threads:
             self.publish(thread)
             _join(joined, thread.view.clock)
@@ -311,9 +319,18 @@ class Memory:
         """A run ends: what comes later sees all of it; raise an error for undocumented races."""
         for thread in threads:
             _join(self.begun, thread.view.clock)
-        if new := [text for text, documented in self.found.values() if not documented]:
-            more = f"; and {len(new) - 1} more" if len(new) > 1 else ""
-            raise Fault(new[0] + more)
+        if self.races is not None:
+            self.races.report()
+
+    def _is_new(self, array, index, value):
+        """Whether an element has another value than this, and no thread is about to store it there."""
+        key, delayed = array.key(index), self.scheduler.running.view.delayed
+        if array.values[index] == value and key not in delayed:
+            return False
+        if not self.model:
+            return True
+        others = (thread.view.delayed.get(key) for thread in self.scheduler.threads)
+        return all(one is None or one.value != value for one in others)
 
     def _cell(self, key):
         return self.cells.get(key) or self.cells.setdefault(key, Cell())
@@ -387,43 +404,6 @@ class Memory:
         if self.widths.get(key >> WORD, array.dtype.itemsize) != array.dtype.itemsize:
             for other in [one for one in view.delayed if one >> WORD == key >> WORD]:
                 self._publish_one(view, other)
-
-    def _note_read(self, array, key, frame):
-        cell, thread = self._cell(key), self.scheduler.running
-        if not cell.atomic:
-            self._check_order(cell, thread.view, frame, array)
-        cell.reads[thread.number] = thread.view.clock[thread.number], here(frame)
-
-    def _note_atomic(self, array, key, frame, has_written):
-        cell, thread = self._cell(key), self.scheduler.running
-        time = thread.view.clock[thread.number]
-        if not cell.atomic:
-            self._check_order(cell, thread.view, frame, array)
-        cell.reads[thread.number] = time, here(frame)
-        if has_written:
-            cell.writer, cell.time, cell.where, cell.atomic = thread.number, time, here(frame), True
-
-    def _note_write(self, array, index, key, value, frame):
-        thread = self.scheduler.running
-        if array.values[index] == value and key not in thread.view.delayed:
-            return
-        cell, me = self._cell(key), thread.number
-        self._check_order(cell, thread.view, frame, array)
-        for reader, (time, where) in cell.reads.items():
-            if reader != me and thread.view.clock.get(reader, 0) < time:
-                self._found(where, here(frame), array)
-        cell.writer, cell.time, cell.where, cell.atomic = me, thread.view.clock[me], here(frame), False
-        cell.reads.clear()
-
-    def _check_order(self, cell, view, frame, array):
-        writer = cell.writer
-        if writer not in (None, self.scheduler.running.number) and view.clock.get(writer, 0) < cell.time:
-            self._found(cell.where, here(frame), array)
-
-    def _found(self, first, second, array):
-        if (first, second) not in self.found:
-            text = f"race: {shown(first)} and {shown(second)} on an array of {len(array)} {array.dtype}"
-            self.found[first, second] = text, is_documented(*first) or is_documented(*second)
 
 
 def _join(clock, other):

@@ -34,12 +34,15 @@ def fetch_or(array, index, value):
 
 def load(array, index):
     """The library's operation as one step; a thread that reads the same again waits for others."""
+    if type(array) is not Shared:
+        return array[index]
     memory = _step(array, index, is_read=True)
-    held = _values(array)[index] if memory is None else memory.load(array, index, sys._getframe(1))
-    if type(array) is Shared and (thread := array.scheduler.running) is not None:
-        is_again = thread.loaded == (array, index, held)
+    held = array.values[index] if memory is None else memory.load(array, index, sys._getframe(1))
+    thread = array.scheduler.running
+    if thread is not None:
+        last, where, value = thread.loaded
         thread.loaded = array, index, held
-        if is_again:
+        if last is array and where == index and value == held:
             array.scheduler.yield_()
     return held
 
@@ -71,7 +74,9 @@ def _step(array, index, is_read):
     if type(array) is not Shared:
         return None
     scheduler = array.scheduler
-    scheduler.step()
+    scheduler.left -= 1  # a step, without a call
+    if scheduler.left < 0:
+        scheduler.decide()
     array.check(index)
     if array.stored is not None:
         if is_read:

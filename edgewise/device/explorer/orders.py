@@ -6,6 +6,7 @@ Musuvathi and Qadeer, "Iterative context bounding for systematic testing of mult
 2007): most races show with two preemptions, and all interleavings with so few can be tried (:func:`explore`).
 """
 
+import math
 import random
 
 #: How likely a thread is to go on at a step, for one seed after another.
@@ -19,7 +20,15 @@ def order_of(seed):
     return Priorities(seed) if seed % EVERY == EVERY - 1 else Bursts(seed, STAY[seed % len(STAY)])
 
 
-class Bursts:
+class Order:
+    """Which thread goes on after a step, and for how long."""
+
+    def burst(self):
+        """Further steps at which the thread goes on that :meth:`next` has chosen."""
+        return 0
+
+
+class Bursts(Order):
     """A thread goes on with probability ``stay`` at every step; otherwise any thread that can go on does.
 
     Without ``stay`` races between two neighbouring accesses show, with it those in which one thread does much
@@ -27,12 +36,14 @@ class Bursts:
     """
 
     def __init__(self, seed, stay=0.0):
-        self.draw, self.stay = random.Random(seed), stay
+        self.draw, self.scale = random.Random(seed), 1 / math.log(stay) if stay else None
+
+    def burst(self):
+        """Further steps at which the thread goes on."""
+        return 0 if self.scale is None else int(math.log(1 - self.draw.random()) * self.scale)
 
     def next(self, running, ready):
         """The thread that goes on after a step."""
-        if self.stay and self.draw.random() < self.stay:
-            return running
         return ready[int(self.draw.random() * len(ready))]
 
     def pick(self, ready):
@@ -40,7 +51,7 @@ class Bursts:
         return ready[int(self.draw.random() * len(ready))]
 
 
-class Priorities:
+class Priorities(Order):
     """The thread of the highest priority goes on; at a few random steps the running one gets the lowest."""
 
     def __init__(self, seed):
@@ -71,7 +82,7 @@ class Priorities:
         return self.priorities[thread]
 
 
-class Decisions:
+class Decisions(Order):
     """An order given by numbers of choices, of which those that are not given are 0: go on.
 
     ``made`` has, for each decision, the choice and how many there were.  Once there have been
@@ -120,7 +131,8 @@ def explore(run, preemptions=3, limit=1_000_000):
     Exception
         What ``run`` raises, with a note of the choices that raise it again: ``run(Decisions(choices, n))``.
     """
-    given, count = [], 0
+    given: list = []
+    count = 0
     while True:
         order = Decisions(given, preemptions)
         try:

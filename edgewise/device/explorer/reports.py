@@ -25,6 +25,11 @@ def here(frame):
     return frame.f_code, frame.f_lineno
 
 
+def line_at(code, instruction):
+    """Where an instruction is, as :func:`here`; to keep its number is faster than to look for its line."""
+    return code, next(line for start, end, line in code.co_lines() if start <= instruction < end)
+
+
 def shown(where):
     """A line as text: file, line and function."""
     code, line = where

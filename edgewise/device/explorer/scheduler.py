@@ -6,6 +6,7 @@ of the system's threads takes ten.
 
 import threading
 from functools import partial
+from typing import Any
 
 from edgewise.device.explorer.memory import Memory
 from edgewise.device.explorer.orders import order_of
@@ -34,7 +35,7 @@ class Thread:
     fiber : greenlet
     waits : tuple or None
         For what it waits, and the frame of the line, while it cannot go on.
-    loaded : tuple or None
+    loaded : tuple
         The array, index and value of its last load.
     view : View
         What it has seen and written of the memory (:mod:`edgewise.device.explorer.memory`).
@@ -46,7 +47,8 @@ class Thread:
 
     def __init__(self, number, fiber, place=None):
         self.number, self.fiber, self.place = number, fiber, place
-        self.waits = self.view = self.loaded = None
+        self.waits = self.view = None
+        self.loaded = None, None, None
 
     def __str__(self):
         return f"thread {self.number}" if self.place is None else str(self.place)
@@ -70,20 +72,30 @@ class Scheduler:
     """
 
     def __init__(self, seed=0, max_steps=MAX_STEPS, *, order=None, memory=None, races=False):
-        self.max_steps, self.steps = max_steps, 0
+        self.max_steps, self.steps, self.burst, self.left = max_steps, 0, 0, 0
         self.order = order_of(seed) if order is None else order
         self.memory = Memory(seed, memory, races) if memory or races else None
-        self.threads, self.ready, self.running, self.home = [], [], None, None
+        self.threads: list = []
+        self.ready: list = []
+        self.running: Any = None
+        self.home = None
 
     def step(self):
-        """Let another thread go on, or not."""
+        """Let another thread go on, or not; most steps only count that there is one less ``left``."""
+        self.left -= 1
+        if self.left < 0:
+            self.decide()
+
+    def decide(self):
+        """Let another thread go on, or not, for as many steps as the order says."""
         running = self.running
         if running is None:  # called by no thread of a run
             return
-        self.steps += 1
+        self.steps += 1 + self.burst
         if self.steps > self.max_steps:
             raise NoProgress(f"the threads have not ended after {self.max_steps:,} steps")
         chosen = self.order.next(running, self.ready)
+        self.burst = self.left = self.order.burst()
         if chosen is not running:
             self._switch(chosen)
 

@@ -144,7 +144,8 @@ def _list_dirty(vertex, slot, mark, facts, search):
     if fact(facts, vertex, FACT.dirty) != mark:
         return slot
     search.dirty[slot] = vertex
-    note(facts, vertex, FACT.dirty, -1)
+    # race: others ask whether it is 0, which it is neither before nor after
+    facts[np.uint64(vertex * WORDS + FACT.dirty)] = -1
     return slot + 1
 
 

@@ -87,10 +87,11 @@ def lower(search, vertex, begin, end, thread):
             other = min(other, min(kind(distances[U(c)] + r), kind(distances[U(d)] + s)))
             entry += search.step
         if low < here:
+            # race: who reads the distance from before has been marked for the next round
             distances[own] = low
             fell = True
         if other < there:
-            distances[last] = other
+            distances[last] = other  # race: as above
             fell = True
     return fell
 
@@ -99,6 +100,7 @@ def lower(search, vertex, begin, end, thread):
 def mark_targets(search, vertex, round_number):
     """Mark the targets of the outgoing edges of a vertex for a round."""
     for entry in range(search.outgoing.offsets[vertex], search.outgoing.offsets[vertex + 1]):
+        # race: a vertex marked for this round, too, is lowered in the next one, which sees all
         search.marks[U(search.outgoing.neighbours[U(entry)])] = round_number
 
 
@@ -165,7 +167,7 @@ def search_batches(worker, search, output, ceiling, changed, largest):
         active = True
         while active:
             if lower_marked(search, round_number, thread):
-                changed[0] = round_number
+                changed[0] = round_number  # race: who reads it asks for this round or a later one
             barrier_wait(worker)
             # Other workers may be a round ahead of this read, never behind.
             active = load(changed, 0) >= round_number

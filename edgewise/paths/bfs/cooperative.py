@@ -255,6 +255,7 @@ def sparse_window(worker, group, search, window):
 def reach(distances, vertex, distance):
     """Give a vertex that is not reached its distance; return the number of vertices reached."""
     if distances[vertex] > distance:
+        # race: all that reach it in a round write the same, and it may be counted twice
         distances[vertex] = distance
         return 1
     return 0
@@ -319,6 +320,7 @@ def bottom_up(worker, level, search, pieces):
             found = has_parent(search, level, first)
             first += 1
         if found:
+            # race: who reads it as unreached or so is right: it is not at this level
             distances[vertex] = level + 1
             n_reached, n_entries = n_reached + 1, n_entries + degree
         waiting = ballot(first < end and not found)
@@ -330,6 +332,7 @@ def bottom_up(worker, level, search, pieces):
                     found = ballot(entry + lane < last and has_parent(search, level, entry + lane)) != 0
                     entry += lanes
                 if lane == owner and found:
+                    # race: who reads it as unreached or so is right: it is not at this level
                     distances[vertex] = level + 1
                     n_reached, n_entries = n_reached + 1, n_entries + degree
                 elif lane == owner and first + PIECE < end:

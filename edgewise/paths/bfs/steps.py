@@ -159,8 +159,8 @@ def settle(first, end, offsets, output):
         vertex, held = queue[first + item], np.int32(numbers[held_distances + item])
         byte, bit = seen[vertex >> 3], np.uint8(1 << (vertex & 7))
         new = (held == NONE) & (byte & bit == 0)  # a vertex may occur twice in the batch
-        seen[vertex >> 3] = byte | bit
-        distances[vertex] = min(held, output.distance)
+        seen[vertex >> 3] = byte | bit  # race: a bit lost to another write lets its vertex be looked at again
+        distances[vertex] = min(held, output.distance)  # race: all that reach it in a round write the same
         queue[tail] = vertex
         tail += unsigned(new)
         entries += numbers[degrees + item] * unsigned(new)

@@ -327,6 +327,7 @@ def search(worker, graph, memory, limits, turn):
         priority = priority_of(vertex, added, hops, graph)
         key = key_of(vertex, priority, vertices.sizes[vertex])
         waits = not is_least(graph, vertex, key)
+        # race: others ask whether it is LEFT, which it is neither before nor after
         vertices.states[vertex] = WAITS if waits else CONTRACTED
         vertices.keys[vertex] = key if waits else turn.firsts[item]
         item = fetch_add(turn.counts, AT.taken, 1)

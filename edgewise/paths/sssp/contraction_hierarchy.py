@@ -219,7 +219,7 @@ def choose(worker, remaining, turn, counts):
         vertex = np.int64(remaining.vertices[turn.vertices + item])
         degree = np.int64(remaining.state[vertex])
         if degree <= ELIMINATED_DEGREE and is_first(remaining, turn, vertex, degree):
-            remaining.state[vertex] = degree | CHOSEN
+            remaining.state[vertex] = degree | CHOSEN  # race: others read the degree, which stays
             leaving += (np.int64(1) << HALF) | degree
             added += degree * (degree - 1)
     add_block_sum(worker, counts, turn.counters + AT.leaving, leaving)
@@ -319,6 +319,7 @@ def eliminate(worker, remaining, ranked, turn, counts, none):
             size = write_row(remaining, turn, vertex, turn.next_entries + first, none)
             remaining.vertices[turn.next_vertices + place] = vertex
             remaining.spans[vertex] = (first << HALF) | size
+            # race: others read that it is not CHOSEN, which stays
             remaining.state[vertex] = min(size, DEGREE)
 
 

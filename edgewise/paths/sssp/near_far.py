@@ -260,7 +260,7 @@ def take_queued(search, turn, vertex):
     if end - first > ROW_ENTRIES:
         leave_to_dense(search, turn, vertex)
     elif distance < before:
-        search.expanded[vertex] = distance
+        search.expanded[vertex] = distance  # race: whichever remains, it was expanded with that
         degree = end - first
     return first, degree, distance
 
