@@ -7,8 +7,8 @@ this order; the files are as large as those of users, since small ones need no k
 same words begin with the same kernel, a command takes the first of them.
 
 For GPUs, the commands of ``bench/first_use.py`` run on the simulated GPU, which launches the same kernels
-with the same types of arguments.  The slowest to compile come first, by the time that the compiler takes here.
-With the name of a device, the runs of the other one stay as they are.
+with the same types of arguments.  The slowest to compile come first, by the time that the compiler takes
+here.  With the name of a device, the runs of the other one stay as they are.
 """
 
 import json

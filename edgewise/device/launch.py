@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache as memoize
 from threading import Lock, local
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 from weakref import WeakValueDictionary
 
@@ -34,7 +34,7 @@ ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".
 WARP = 4 if SIMULATED else 32
 #: ``simulate(kernel, blocks, count, arguments)`` launches a kernel on the simulated GPU.
-simulate: Callable | None = None
+simulate: Any = None
 #: ``wait_for_others(name, kinds, is_kept)`` waits while other processes prepare to compile a kernel.
 wait_for_others: Callable | None = None
 #: All kernels by name.

@@ -17,7 +17,6 @@ from edgewise.device import arrays, device, each, fetch_add, launch, threads
 from edgewise.device.by_class import registered
 from edgewise.device.cache import is_ours
 from edgewise.device.spin import back_off
-from edgewise.device.target import SIMULATED
 from edgewise.transactions.transaction import (
     OUT_OF_RANGE,
     OVERFLOW,
@@ -37,8 +36,6 @@ SLOTS_PER_PROCESSOR = 512
 PATIENCE = 32
 #: Looks at a word of an older transaction before an attempt fails, on GPUs.
 PATIENCE_ON_GPU = 0
-#: Slots of the simulator, each of which is a thread of Python.
-SIMULATED_SLOTS = 8
 #: Numbers of int64 between the states of two slots on the CPU: two cache lines.
 PADDING = 16
 
@@ -132,8 +129,6 @@ def n_slots(where, count, slots, lanes):
     if slots is None:
         if where == "cpu":
             slots = threads.count()
-        elif SIMULATED:
-            slots = SIMULATED_SLOTS
         else:
             slots = launch.processors(where) * SLOTS_PER_PROCESSOR // lanes
     return max(1, min(slots, count))

@@ -6,9 +6,9 @@
     scheduler.run(lambda: add(counter), lambda: add(counter))
 
 One thread runs at a time.  Before every access of a :class:`Shared` array the scheduler may *preempt* it,
-that is, let another one go on.  The seed determines all of its decisions, so a fault that shows with some seed
-shows with that seed again.  Nothing is compiled: :func:`preemptible` copies the plain Python functions that
-device functions are, with atomic operations that are one step each.
+that is, let another one go on.  The seed determines all of its decisions, so a fault that shows with some
+seed shows with that seed again.  Nothing is compiled: :func:`preemptible` copies the plain Python functions
+that device functions are, with atomic operations that are one step each.
 
 ===================  =======================================================================================
 page                 what it models
@@ -22,10 +22,10 @@ page                 what it models
 ===================  =======================================================================================
 
 By default all threads see all writes at once and in their order (*sequential consistency*).
-``Scheduler(seed, memory=GPU)`` delays plain stores, and lets plain reads see values out of date, until a fence
-or a barrier; ``memory=CPU`` does so until an atomic operation, too.  With ``races=True`` two accesses of which
-one is a plain store, and which nothing orders, end the run with an error that names both lines, unless a
-comment ``# race: reason`` documents one of them.
+``Scheduler(seed, memory=GPU)`` delays plain stores, and lets plain reads see values out of date, until a
+fence or a barrier; ``memory=CPU`` does so until an atomic operation, too.  With ``races=True`` two accesses
+of which one is a plain store, and which nothing orders, end the run with an error that names both lines,
+unless a comment ``# race: reason`` documents one of them.
 """
 
 from edgewise.device.explorer.copies import Barrier, barrier_wait, preemptible, rebound, run_region

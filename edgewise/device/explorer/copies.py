@@ -48,7 +48,8 @@ def preemptible(function, others=None, **replaced):
     **replaced
         Other values of names that it or its callees use.
     """
-    copies, uses = {**STEPS, regions.barrier_wait: barrier_wait, **(others or {})}, []
+    copies = {**STEPS, regions.barrier_wait: barrier_wait, **(others or {})}
+    uses: list = []
 
     def of_class(function):
         def call(record, *arguments):

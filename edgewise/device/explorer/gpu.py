@@ -1,8 +1,8 @@
 """A GPU of the explorer: blocks and warps of threads that wait for each other and exchange values.
 
-Blocks of a cooperative launch all run at once, of another one a few.  A barrier of a block is reached by all of
-its threads at one line, and an exchange by all lanes of a warp; whatever else they do is a fault that names
-both lines.  Words of shared memory have no value before one is stored there.
+Blocks of a cooperative launch all run at once, of another one a few.  A barrier of a block is reached by all
+of its threads at one line, and an exchange by all lanes of a warp; whatever else they do is a fault that
+names both lines.  Words of shared memory have no value before one is stored there.
 """
 
 import sys
@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from edgewise.device import lanes, regions, teams, warps
+from edgewise.device import lanes, regions, warps
 from edgewise.device.explorer.copies import preemptible
 from edgewise.device.explorer.memory import Shared, without_values
 from edgewise.device.explorer.reports import Fault, here, shown
-from edgewise.device.explorer.scheduler import Scheduler, current
+from edgewise.device.explorer.scheduler import current
 from edgewise.device.launch import WARP
 
 #: Blocks of a launch that run at once, unless it is cooperative.
@@ -131,31 +131,38 @@ def _exchange(value, orders=False):
 
 
 def warp_size():
+    """Lanes of a warp."""
     return _place().block.launch.lanes
 
 
 def inclusive_scan(value, lane):
+    """Sum over the lanes up to this one."""
     return np.int64(sum(_exchange(value)[: int(lane) + 1]))
 
 
 def shuffle(value, lane):
+    """The value of another lane."""
     values = _exchange(value)
     return values[int(lane) % len(values)]  # as a GPU wraps it
 
 
 def ballot(flag):
+    """A word of the flags of all lanes."""
     return sum(1 << lane for lane, one in enumerate(_exchange(bool(flag))) if one)
 
 
 def match(value):
+    """A word of the lanes with the same value."""
     return sum(1 << lane for lane, one in enumerate(_exchange(int(value))) if one == int(value))
 
 
 def warp_barrier():
+    """Wait for all lanes."""
     _exchange(None, orders=True)
 
 
 def warp_min(value, n_lanes, lane, otherwise):
+    """The least value of a warp, in its first lane."""
     if n_lanes == 1:
         return value
     values = _exchange(value)
@@ -163,22 +170,27 @@ def warp_min(value, n_lanes, lane, otherwise):
 
 
 def block_size():
+    """Threads of a block."""
     return _place().block.launch.n_threads
 
 
 def is_first_of_block():
+    """Whether a thread is the first of its block."""
     return _place().number == 0
 
 
 def block_barrier():
+    """Wait for all threads of the block."""
     _place().block.barrier.arrive(None, sys._getframe(1))
 
 
 def block_any(flag):
+    """Whether the flag of any thread of the block is true."""
     return any(_place().block.barrier.arrive(bool(flag), sys._getframe(1)))
 
 
 def barrier_wait(worker):
+    """Wait for all threads of the grid."""
     place = _place()
     place.block.launch.barrier.arrive(None, sys._getframe(1))
 

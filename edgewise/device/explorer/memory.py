@@ -17,8 +17,8 @@ barriers             order all before them with all after them   those of a bloc
 
 An exchange of the lanes of a warp (shuffle, ballot, scan) orders no memory; a barrier of the warp does.
 
-Kang, Hur, Lahav, Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017), for
-values by positions in the order of an element.
+Kang, Hur, Lahav, Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017),
+for values by positions in the order of an element.
 """
 
 import random
@@ -152,7 +152,7 @@ def _plain(index):
 
 def _caller():
     """The line that has called the explorer."""
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith(__package__):
         frame = frame.f_back
     return shown(here(frame))
@@ -213,7 +213,8 @@ class Memory:
             (one[seed % len(one)] if model else 0.0) for one in (DELAYS, PUBLISHES, STALE)
         )
         self.cells, self.widths, self.begun = {}, {}, {}
-        self.scheduler, self.n_stores = None, 0
+        self.n_stores = 0
+        self.scheduler: Any = None
 
     def begin(self, scheduler, thread):
         """A thread that sees all that has been done by threads of a run before."""
@@ -293,7 +294,7 @@ class Memory:
 
     def barrier(self, threads):
         """All of these threads have arrived: each sees what the others did before."""
-        joined = {}
+        joined: dict = {}
         for thread in threads:
             self.publish(thread)
             _join(joined, thread.view.clock)

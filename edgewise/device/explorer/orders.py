@@ -131,7 +131,8 @@ def explore(run, preemptions=3, limit=1_000_000):
     Exception
         What ``run`` raises, with a note of the choices that raise it again: ``run(Decisions(choices, n))``.
     """
-    given, count = [], 0
+    given: list = []
+    count = 0
     while True:
         order = Decisions(given, preemptions)
         try:

@@ -6,6 +6,7 @@ of the system's threads takes ten.
 
 import threading
 from functools import partial
+from typing import Any
 
 from edgewise.device.explorer.memory import Memory
 from edgewise.device.explorer.orders import order_of
@@ -74,7 +75,10 @@ class Scheduler:
         self.max_steps, self.steps, self.burst, self.left = max_steps, 0, 0, 0
         self.order = order_of(seed) if order is None else order
         self.memory = Memory(seed, memory, races) if memory or races else None
-        self.threads, self.ready, self.running, self.home = [], [], None, None
+        self.threads: list = []
+        self.ready: list = []
+        self.running: Any = None
+        self.home = None
 
     def step(self):
         """Let another thread go on, or not; most steps only count that there is one less ``left``."""
