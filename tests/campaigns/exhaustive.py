@@ -63,7 +63,11 @@ def check_components(parent, edges):
 
 def join(function, edges, order):
     """Threads join the ends of their edges."""
-    n, scheduler, call = 1 + max(map(max, sum(edges, []))), Scheduler(order=order), _ours[function]
+    n, scheduler, call = (
+        1 + max(max(edge) for some in edges for edge in some),
+        Scheduler(order=order),
+        _ours[function],
+    )
     parent = Shared(np.arange(n), scheduler)
 
     def work(some):
@@ -89,7 +93,7 @@ def compress(edges, order):
 
 def join_rows(edges, order):
     """Threads join the vertices of rows with their smaller neighbours, as ecl-cc does."""
-    ends = np.array(sum(edges, [])).T
+    ends = np.array([edge for some in edges for edge in some]).T
     n, scheduler = int(ends.max()) + 1, Scheduler(order=order)
     offsets, neighbours, _ = rows_from_edges(n, *ends, True)
     parent = np.arange(n)

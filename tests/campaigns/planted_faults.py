@@ -31,8 +31,8 @@ from tests.campaigns.mutants import COPIED, ROOT, Mutant, copy_tree, planted_in
 
 TABLE = Path(__file__).with_suffix(".toml")
 SCENARIOS = "planted_scenarios.py"
-#: Seeds that a fault has, processor seconds for all of them, and seconds after which a process is stopped.
-SEEDS, SECONDS, WATCHDOG = 400, 60, 900
+#: Seeds that a fault has, processor seconds for all of them, and how many times as long a process may take.
+SEEDS, SECONDS, WATCHDOG = 400, 60, 20
 ENVIRONMENTS = {
     "explorer": {"EDGEWISE_SIMULATOR": "1", "NUMBA_DISABLE_JIT": "1"},
     "threads": {"NUMBA_DISABLE_JIT": "1"},
@@ -98,10 +98,10 @@ def run(folder: Path, engine: str, name: str, *options: str, seconds=SECONDS) ->
             env=environment,
             capture_output=True,
             text=True,
-            timeout=WATCHDOG,
+            timeout=WATCHDOG * seconds,
         )
     except subprocess.TimeoutExpired:
-        return {"seed": 0, "tried": 1, "said": "it does not come to an end", "seconds": WATCHDOG}
+        return {"seed": 0, "tried": 1, "said": "it does not come to an end", "seconds": WATCHDOG * seconds}
     if child.returncode:
         lines = child.stderr.splitlines() or [""]
         return {"seed": -2, "tried": 0, "said": lines[-1][:300], "seconds": 0}

@@ -97,12 +97,6 @@ for method in ("boruvka", "transactional"):
         lambda graph, method=method: ew.minimum_spanning_forest(graph, method=method).on_host().edges,
         lambda graph: ew.minimum_spanning_forest(graph, method="kruskal").edges,
     )
-on_gpu(
-    "bfs",
-    dense,
-    lambda graph: ew.bfs(graph, 0, method="cooperative").on_host().distances,
-    lambda graph: ew.bfs(graph, 0, method="top-down").distances,
-)
 for method in ("near-far", "bellman-ford"):
     on_gpu(
         method,
@@ -168,9 +162,22 @@ def hidden(name, pages, **limits):
 
 
 QUEUES = "edgewise.paths.block_queues"
-hidden("bfs", ("edgewise.paths.bfs.cooperative", QUEUES), LOCAL=16, PIECE=16, WARP_ROW=8, LEVEL_ROUNDS=3,
-       WINDOW=6, GROUP_ENTRIES=4, THREAD_ENTRIES=4)  # fmt: skip
 hidden("near-far", ("edgewise.paths.sssp.near_far", QUEUES), LOCAL=16, PIECE=4, WARP_ROW=8)
+
+
+def searched(seed):
+    """Distances in trees behind a path, where blocks go on by themselves."""
+    tests = import_module("tests.paths.test_cooperative")
+    with with_small(("edgewise.paths.bfs.cooperative", QUEUES), **tests.SMALL):
+        for (n, sources, targets), _ in tests.SHAPES.values():
+            graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
+            expected = ew.bfs(graph, 0, method="top-down").distances
+            if not np.array_equal(tests.searched(graph, 0, dense_from=1000), expected):
+                return False
+    return True
+
+
+ON_GPU["bfs"] = searched
 
 
 def passed_on(seed, n_teams=1):

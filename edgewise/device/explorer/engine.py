@@ -14,8 +14,8 @@ from edgewise.device.explorer.memory import GPU
 from edgewise.device.explorer.orders import Bursts
 from edgewise.device.explorer.scheduler import Scheduler
 
-#: The seed of all launches, and how likely a thread is to go on at a step.
-SEED, STAY = int(os.environ.get("EDGEWISE_SEED", "0")), 0.98
+#: The seed of all launches, and how likely a thread is to go on at a step, for one seed after another.
+SEED, STAY = int(os.environ.get("EDGEWISE_SEED", "0")), (0.98, 0.5, 0.9, 0.0)
 #: Whether memory is weak, and whether races are looked for in all launches: each takes time.
 WEAK, RACES = (os.environ.get(f"EDGEWISE_{name}", "0") not in ("", "0") for name in ("WEAK_MEMORY", "RACES"))
 #: Launches of a kernel in which races are always looked for, and in every how manieth after these.
@@ -35,8 +35,8 @@ def simulate(kernel, n_blocks, count, arguments):
     body, grid = bodies[kernel], kernel.grid
     launches[kernel] += 1
     races = RACES or launches[kernel] <= FIRST or launches[kernel] % EVERY == 0
-    memory = GPU if WEAK else None
-    scheduler = Scheduler(SEED, MAX_STEPS, order=Bursts(SEED, STAY), memory=memory, races=races)
+    order, memory = Bursts(SEED, STAY[SEED % len(STAY)]), GPU if WEAK else None
+    scheduler = Scheduler(SEED, MAX_STEPS, order=order, memory=memory, races=races)
     given = shared(arguments, scheduler)
     blocks = BLOCKS if grid.cooperative else n_blocks
     Launch(lambda: body(count, given), blocks, grid.threads, grid.cooperative).run(scheduler)
