@@ -32,6 +32,7 @@ def lower(edge, labels, sources, targets, changed):
 @each
 def shortcut(vertex, labels):
     """Replace a label by the label of its label, which is never larger."""
+    # race: the label from before, which others may read, is of the same component
     labels[vertex] = labels[labels[vertex]]
 
 

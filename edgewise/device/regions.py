@@ -112,6 +112,7 @@ def arrive_and_wait(barriers, first, count):
     fence()
     phase = load(barriers, first + PHASE)
     if fetch_add(barriers, first, 1) == count - 1:
+        # race: this thread has added to the word after all others, and stores of one word keep their order
         barriers[first] = 0
         fence()
         fetch_add(barriers, first + PHASE, 1)

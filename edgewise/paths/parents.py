@@ -147,6 +147,7 @@ def _least_of_short_rows(worker, row, span, incoming, distances):
                 is_parent = is_tight(distances, other, vertex, incoming.weights, entry)
         found = ballot(is_parent) >> leader
         if is_parent and found & ((np.int64(1) << (lane - leader)) - 1) == 0:
+            # race: what the others have read there is in the ballot
             words[base + owner] = other  # the first lane of its row, alone
         warp_barrier()
         if is_parent and other < words[base + owner]:

@@ -101,4 +101,5 @@ def test_every_order_of_threads_spreads_the_numbers():
 
 
 def test_a_number_without_its_bit_is_caught():
-    assert any(numbers_by_threads(seed, careless_spread) != NUMBERS for seed in SEEDS)
+    with jitter.planted():
+        assert any(numbers_by_threads(seed, careless_spread) != NUMBERS for seed in SEEDS)

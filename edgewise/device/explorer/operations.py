@@ -90,11 +90,12 @@ def _values(array):
 
 
 def fence():
-    """The library's fence; a step, if memory is weak or races are looked for."""
+    """The library's fence; a step, whether or not memory is weak, so that the order of a seed is the same."""
     scheduler = current()
-    if scheduler is not None and scheduler.running is not None and scheduler.memory is not None:
+    if scheduler is not None and scheduler.running is not None:
         scheduler.step()
-        scheduler.memory.fence()
+        if scheduler.memory is not None:
+            scheduler.memory.fence()
 
 
 def relax(*waits):
