@@ -73,7 +73,7 @@ Problem = options.names_of("Problem", KINDS)
 @options.subcommand(
     "certificates.md",
     "edgewise check pairs.parquet clusters.npz",
-    "edgewise check pairs.csv labels.parquet --problem components",
+    "edgewise check pairs.csv labels.csv --problem components",
     "edgewise check roads.csv forest.csv --problem forest --weight km",
     leave_out=("profile",),
 )

@@ -106,6 +106,10 @@ def folder_of_examples(tmp_path, monkeypatch):
     ew.write(ew.generate.grid(6), "graph.mtx")
     ew.write(ew.generate.grid(12), "mesh.graph")
     Path("wing.mesh").write_text("2\n1 2 3\n1 3 4\n")
+    graph = ew.read("pairs.parquet")
+    ew.connected_components(graph).certificate().save("clusters.npz")
+    Path("labels.csv").write_text("id,cluster\nann,A\nanne,A\nanna,A\n")
+    Path("forest.csv").write_text("from,to\n2,3\n1,2\n")
     Path("mesh.graph.part.64").write_text("".join(f"{number % 64}\n" for number in range(144)))
 
 

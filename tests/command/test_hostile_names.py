@@ -40,6 +40,8 @@ def evil(tmp_path, monkeypatch):
     (tmp_path / TEXT).write_text(f"{LEFT},{RIGHT}\n{ONE},{TWO}\n".replace("|", "+"))
     pq.write_table(pa.table({"id": [THREE, TWO, ONE, "d"], f"x{EVIL}": [1, 2, 3, 4]}), "people.parquet")
     pq.write_table(pa.table({"id": [THREE, TWO]}), "places.parquet")
+    ew.write(pa.table({"id": [ONE, TWO, THREE], "core": [2, 2, 2]}), f"cores{NAME}.csv")
+    ew.write(pa.table({"id": [ONE, EVIL], "part": [0, 1]}), f"parts{NAME}.csv")
     (tmp_path / f"mesh{NAME}.graph").write_text("3 2\n2\n1 3\n2\n")
     (tmp_path / f"parts{NAME}").write_text("0\n0\n1\n")
     return tmp_path
@@ -96,6 +98,7 @@ GOOD = {
     "info": ("info", PAIRS),
     "plan": ("plan", PAIRS),
     "clusters": ("clusters", "open", f"clusters{NAME}"),
+    "check": ("check", PAIRS, f"cores{NAME}.csv", "--problem", "cores"),
 }
 BAD = {
     "absent": ("components", f"absent{NAME}.csv"),
@@ -128,6 +131,8 @@ BAD = {
     "a command": (EVIL,),
     "info": ("info", f"absent{NAME}.csv"),
     "no store": ("clusters", "log", f"absent{NAME}"),
+    "a certificate": ("check", PAIRS, f"absent{NAME}.npz"),
+    "a row of a table": ("check", PAIRS, f"parts{NAME}.csv", "--problem", "partition"),
     "a plot": ("components", PAIRS, "--plot", f"a.{NAME}"),
 }
 

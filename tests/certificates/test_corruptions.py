@@ -1,0 +1,135 @@
+"""Seeded corruptions are refused, or what is left is right; hostile proofs are refused in one line."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.certificates import check
+from edgewise.certificates.record import GraphArrays, certify
+from edgewise.components.certificate import prove as prove_components
+from edgewise.cores.certificate import prove as prove_cores
+from edgewise.errors import VerificationError
+from edgewise.forest.certificate import prove as prove_forest
+from edgewise.result import edge_arrays
+from edgewise.strong.certificate import prove as prove_strong
+from tests.campaigns import corrupted_results
+from tests.zoo import ZOO
+
+pytestmark = [pytest.mark.interpreter]
+
+
+@pytest.mark.parametrize("problem", corrupted_results.CASES)
+def test_corruptions_are_refused_or_right(problem):
+    outcomes = corrupted_results.run(problem, 200, seed=7)
+    assert set(outcomes) == {"caught", "right"} and outcomes["caught"] > 100
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_results_prove_themselves(name):
+    n, sources, targets = ZOO[name]
+    weights = (sources * 7 + targets * 3) % 5
+    graph = ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n)
+    directed = ew.Graph.from_edges(sources, targets, n_vertices=n, directed=True)
+    check(edge_arrays(graph), ew.connected_components(graph).certificate())
+    check(edge_arrays(graph), ew.core_numbers(graph).certificate())
+    for maximum in (False, True):
+        check(edge_arrays(graph), ew.minimum_spanning_forest(graph, maximum=maximum).certificate())
+    check(edge_arrays(directed), ew.strongly_connected_components(directed).certificate())
+
+
+GRAPH = ew.Graph.from_edges([0, 1, 3, 4, 2], [1, 2, 4, 3, 0], weights=[1.0, 2.0, 3.0, 4.0, 5.0], n_vertices=5)
+DIRECTED = ew.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 0, 4, 3], directed=True)
+
+
+def said(graph, certificate):
+    with pytest.raises(VerificationError) as caught:
+        check(edge_arrays(graph), certificate)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "complaint"),
+    [
+        ([0, 0, 2, 3, 3], "edge 1 joins vertices 1 and 2 of different labels"),
+        ([0, 0, 0, 0, 0], "the vertices of label 0 are in 2 trees"),
+        ([1, 1, 1, 3, 3], "the label of vertex 0 is larger than the vertex"),
+    ],
+)
+def test_wrong_components_are_named(labels, complaint):
+    assert said(GRAPH, prove_components(GRAPH, np.array(labels))) == complaint
+
+
+def test_other_names_of_components_are_right():
+    check(edge_arrays(GRAPH), prove_components(GRAPH, np.array([4, 4, 4, 0, 0]), canonical=False))
+
+
+def test_wrong_strong_components_are_named():
+    apart = prove_strong(DIRECTED, np.array([0, 1, 0, 3, 4]))
+    assert "other roots" in said(DIRECTED, apart) or "components have the rank" in said(DIRECTED, apart)
+    joined = prove_strong(DIRECTED, np.array([0, 0, 0, 0, 4]))
+    assert said(DIRECTED, joined) == "the two forests have other roots"
+    assert "undirected" in said(GRAPH, replace(joined, facts=joined.facts))
+
+
+def test_wrong_core_numbers_are_named():
+    assert "it is in a larger core" in said(GRAPH, prove_cores(GRAPH, np.array([1, 1, 1, 1, 1])))
+    assert "vertex 3 has core number 2, but 1 neighbours in that core" in said(
+        GRAPH, prove_cores(GRAPH, np.array([2, 2, 2, 2, 2]))
+    )
+
+
+@pytest.mark.parametrize(
+    ("edges", "complaint"),
+    [
+        ([0, 4, 2], "edge 1 is to be in the forest"),
+        ([0, 2], "edge 1 is to be in the forest"),
+        ([0, 1, 2, 4], "edge 4 is not in the forest"),
+        ([0, 1, 3], "edge 2 is to be in the forest"),
+    ],
+)
+def test_wrong_forests_are_named(edges, complaint):
+    found = said(GRAPH, prove_forest(GRAPH, np.array(edges)))
+    assert found.startswith(complaint) or "no link" in found
+
+
+def test_ties_may_be_broken_in_any_way_if_that_is_said():
+    graph = ew.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[1, 1, 1])
+    check(edge_arrays(graph), prove_forest(graph, np.array([1, 2]), by_position=False))
+    assert "edge 0" in said(graph, prove_forest(graph, np.array([1, 2])))
+
+
+def test_a_deep_merge_tree_is_refused():
+    n = 200
+    ends = np.arange(n - 1)
+    sources, targets = np.append(ends, 0), np.append(ends + 1, n - 1)
+    graph = GraphArrays(n, sources, targets, np.arange(n), False)
+    proof = {"parents": np.append(ends + 1, n - 1), "links": np.append(ends, -1)}
+    certificate = certify("forest", graph, {"edges": ends}, proof, maximum=False, by_position=True)
+    with pytest.raises(VerificationError, match="deeper than trees of 200 vertices"):
+        check(graph, certificate)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"problem": "colouring"}, "the unknown problem 'colouring'"),
+        ({"facts": {"n_vertices": 5, "n_edges": 4}}, "a graph with 4 edges, and this one has 5"),
+        ({"facts": {"n_vertices": True}}, "a graph with True vertices"),
+        ({"proof": {}}, "proof 'depths' of the certificate is missing"),
+        ({"answer": {"labels": np.zeros(4, np.int32)}}, "has the length 4, and must have 5"),
+        ({"answer": {"labels": np.zeros(5)}}, "has the dtype float64"),
+        ({"answer": {"labels": np.zeros((5, 1), int)}}, "has 2 dimensions"),
+        ({"answer": {"labels": np.array([0, 0, 0, 9, 9])}}, "has 9 at 3, which must be from 0 to 4"),
+    ],
+)
+def test_other_forms_are_refused(change, complaint):
+    assert complaint in said(GRAPH, replace(ew.connected_components(GRAPH).certificate(), **change))
+
+
+def test_a_graph_out_of_range_is_refused():
+    certificate = ew.connected_components(GRAPH).certificate()
+    graph = edge_arrays(GRAPH)
+    with pytest.raises(VerificationError, match="to vertices that it does not have"):
+        check(graph._replace(targets=graph.targets.astype(np.int64) - 2), certificate)
