@@ -29,6 +29,10 @@ def test_results(folder):
     assert run_page((DOCS / "results.md").read_text(), folder) > 8
 
 
+def test_certificates(folder):
+    assert run_page((DOCS / "certificates.md").read_text(), folder) > 4
+
+
 def test_thresholds(folder):
     assert run_page((DOCS / "thresholds.md").read_text(), folder) > 15
 
