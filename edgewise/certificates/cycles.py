@@ -62,15 +62,14 @@ def check_conditions(rows, counts, length):
     offsets, neighbours, _ = rows
     total = (int((counts >> 32).sum()) << 32) + int((counts & (2**32 - 1)).sum())
     expect(total % length == 0, f"the counts add up to {total}, which is no multiple of {length}")
-    degrees, alive = np.diff(offsets), np.ones(len(counts), bool)
-    owners = np.repeat(np.arange(len(counts)), degrees)
-    most = np.bincount(owners, counts[neighbours], len(counts)) / 2 * (1 + 1e-9)  # floats are rounded
+    n, degrees, alive = len(counts), np.diff(offsets), np.ones(len(counts), bool)
+    most = np.bincount(np.repeat(np.arange(n), degrees), counts[neighbours], n) / 2 * (1 + 1e-9)  # rounded
     for _ in range(ROUNDS):
         gone = np.flatnonzero(alive & (degrees < 2))
         if not len(gone):
             break
         alive[gone] = False
-        degrees = degrees - np.bincount(neighbours[entries_of(offsets, gone)[1]], minlength=len(counts))
+        degrees = degrees - np.bincount(neighbours[entries_of(offsets, gone)[1]], minlength=n)
     if (at := first(counts > np.where(alive, most, 0))) is not None:
         refuse(f"vertex {at} is on fewer than {counts[at]} cycles, by its neighbours and their counts")
 
@@ -139,7 +138,8 @@ def simple_rows(graph):
     n = graph.n_vertices
     expect(n < 2**31, f"{n} vertices are too many")
     one, other = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
-    keys = np.unique(np.concatenate([one * n + other, other * n + one])[np.tile(one != other, 2)])
+    keys = np.sort(np.concatenate([one * n + other, other * n + one])[np.tile(one != other, 2)])
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     return np.searchsorted(keys, np.arange(n + 1) * n), keys % n, keys
 
 

@@ -100,4 +100,6 @@ def totals(graph, parts, k):
             real, size = real + float(weights.sum()), size + float(abs(weights).sum())
             count += len(weights)
     slack = (count + 1) * np.finfo(np.float64).eps * size
-    return real if count else cut, slack if np.isfinite(slack) else 0, len(np.unique(np.concatenate(keys)))
+    pairs = np.sort(np.concatenate(keys))
+    volume = int(np.count_nonzero(pairs[1:] != pairs[:-1])) + (len(pairs) > 0)
+    return real if count else cut, slack if np.isfinite(slack) else 0, volume

@@ -21,6 +21,7 @@ from edgewise.command.stages import stages
 from edgewise.errors import FileError, OptionError, one_of
 from edgewise.files.inputs import name_of
 from edgewise.files.records import records_of
+from edgewise.partitions.result import is_plain, read_parts
 from edgewise.result import edge_arrays
 
 
@@ -125,6 +126,8 @@ def proved(graph, path, name, about) -> Certificate:
         ends = (graph.vertices_of(pairs.ids_of(ends)) for ends in (pairs.sources, pairs.targets))
         edges = page.edges_between(graph, *ends, maximum=about.maximum)
         return page.prove(graph, edges, maximum=about.maximum, by_position=False)
+    if name == "partition" and is_plain(path):
+        return page.prove(graph, read_parts(path, graph))
     ids, values = _columns(path, kind, about)
     if name in ("components", "strong"):
         labels = np.unique(values.to_numpy(zero_copy_only=False), return_inverse=True)[1]
