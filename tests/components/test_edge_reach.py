@@ -202,7 +202,8 @@ def test_no_edge_is_lost():
     for ends in TWICE, ONCE:
         expected = oracle(13, *(end.tolist() for end in ends))
         assert all(labels_by_three(seed, *ends) == expected for seed in SEEDS)
-    assert not all(labels_by_three(seed, *ONCE, fetch_or=careless_or) == expected for seed in SEEDS)
+    with jitter.planted():
+        assert not all(labels_by_three(seed, *ONCE, fetch_or=careless_or) == expected for seed in SEEDS)
 
 
 @pytest.mark.simulator
