@@ -1,7 +1,8 @@
 """The explorer as an engine: launches run on a GPU that has room for two blocks, of two warps of four lanes.
 
-``EDGEWISE_SIMULATOR=1`` chooses it.  ``EDGEWISE_SEED`` is the seed of all launches.  Races are errors.  They are
-looked for in some launches of each kernel, since that takes twice the time; with ``EDGEWISE_RACES=1`` in all.
+``EDGEWISE_SIMULATOR=1`` chooses it.  ``EDGEWISE_SEED`` is the seed of all launches.  Races are errors.  They
+are looked for in some launches of each kernel, since that takes twice the time; with ``EDGEWISE_RACES=1`` in
+all.
 """
 
 import os
