@@ -112,7 +112,7 @@ def arrive_and_wait(barriers, first, count):
     fence()
     phase = load(barriers, first + PHASE)
     if fetch_add(barriers, first, 1) == count - 1:
-        barriers[first] = 0
+        barriers[first] = 0  # race: all have added before, to the same word
         fence()
         fetch_add(barriers, first + PHASE, 1)
     else:
