@@ -112,7 +112,8 @@ def arrive_and_wait(barriers, first, count):
     fence()
     phase = load(barriers, first + PHASE)
     if fetch_add(barriers, first, 1) == count - 1:
-        barriers[first] = 0  # race: all have added before, to the same word
+        # race: all have added before, to the same word
+        barriers[first] = 0
         fence()
         fetch_add(barriers, first + PHASE, 1)
     else:
