@@ -99,6 +99,7 @@ def test_barriers_hold_under_every_schedule(n_workers, n_teams):
 
 @ON_HOST
 @pytest.mark.parametrize("n_workers, n_teams", [(3, 1), (5, 2)])
+@jitter.planted()
 def test_planted_faults_are_found(n_workers, n_teams):
     correct = jitter.jittery(regions.arrive_and_wait)
 

@@ -70,5 +70,6 @@ def test_a_careless_exchange_is_caught():
     assert any(numbered(seed, cas=jitter.careless_cas) != EXPECTED for seed in SEEDS)
 
 
+@jitter.planted()
 def test_a_late_mark_is_caught():
     assert any(numbered(seed, finish=late) != EXPECTED for seed in SEEDS)

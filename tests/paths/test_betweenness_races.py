@@ -60,6 +60,7 @@ def one_too_few(barriers, first, count):
 
 
 @pytest.mark.parametrize("name, planted", [("fetch_or", careless_or), ("arrive_and_wait", one_too_few)])
+@jitter.planted()
 def test_planted_faults_are_caught(name, planted):
     def is_right(seed):
         try:

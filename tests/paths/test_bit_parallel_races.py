@@ -100,10 +100,12 @@ def careless_or(array, index, value):
     return held
 
 
+@jitter.planted()
 def test_a_lost_bit_is_caught():
     assert any(found_by(seed, 0, fetch_or=careless_or) != expected() for seed in MANY_SEEDS)
 
 
+@jitter.planted()
 def test_a_barrier_that_does_not_wait_for_the_last_block_is_caught():
     waits = jitter.jittery(arrive_and_wait)
 

@@ -228,5 +228,6 @@ def is_wrong(seed):
 
 
 @pytest.mark.interpreter
+@jitter.planted()
 def test_a_table_that_workers_share_shows():
     assert any(is_wrong(seed) for seed in range(8))

@@ -368,5 +368,6 @@ def is_wrong(seed):
 
 
 @pytest.mark.interpreter
+@jitter.planted()
 def test_a_planted_race_shows():
     assert any(is_wrong(seed) for seed in SEEDS)

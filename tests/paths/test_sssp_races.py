@@ -179,6 +179,7 @@ def test_rounds_of_few_bins_follow_rounds_of_many():
 
 
 @pytest.mark.parametrize("name", ["fetch_min", "offers_of"])
+@jitter.planted()
 def test_planted_races_of_bins_are_caught(name):
     assert any(distances_by_bins(seed, **{name: CARELESS[name]}) != EXPECTED for seed in MANY_SEEDS)
 
@@ -190,6 +191,7 @@ def test_thresholds_lose_no_vertex(dense_from):
 
 
 @pytest.mark.parametrize("name, dense_from", [("fetch_min", 2), ("fetch_min", 100), ("fetch_add", 100)])
+@jitter.planted()
 def test_planted_races_of_thresholds_are_caught(name, dense_from):
     replaced = {name: CARELESS[name]}
     assert any(distances_by_thresholds(seed, dense_from, **replaced) != EXPECTED for seed in MANY_SEEDS)
@@ -201,6 +203,7 @@ def test_a_vertex_is_queued_once_per_round():
 
 
 @pytest.mark.parametrize("name", ["fetch_min", "fetch_max", "fetch_add"])
+@jitter.planted()
 def test_planted_races_of_rounds_are_caught(name):
     replaced = {name: CARELESS[name]}
     assert any(queued_by_rounds(seed, **replaced) != (EXPECTED, True) for seed in MANY_SEEDS)

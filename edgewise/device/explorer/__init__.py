@@ -15,7 +15,8 @@ page                 what it models
 ===================  =======================================================================================
 ``scheduler``        threads, and who goes on
 ``orders``           by which rule: bursts, single steps, priorities, and every interleaving of a small case
-``memory``           arrays, the stores that a weak memory delays, values out of date, and races
+``memory``           arrays, the stores that a weak memory delays, and values out of date
+``races``            accesses that nothing orders
 ``operations``       atomic operations and fences
 ``gpu``              grids, blocks and warps: their barriers, exchanges and shared memory
 ``copies``           device functions with these operations in place of the compilers'

@@ -15,7 +15,9 @@ others, such as cas  acquire, release, and see all values        relaxed, but se
 barriers             order all before them with all after them   those of a block, of a warp, of the grid
 ===================  ==========================================  =========================================
 
-An exchange of the lanes of a warp (shuffle, ballot, scan) orders no memory; a barrier of the warp does.
+An exchange of the lanes of a warp (shuffle, ballot, scan) orders no memory; a barrier of the warp does.  A
+plain store of a word is a relaxed one, as processors have it: who loads its value, and has a fence after that,
+sees all that came before the writer's last fence.
 
 Kang, Hur, Lahav, Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017),
 for values by positions in the order of an element.
@@ -233,7 +235,7 @@ class Memory:
         if self.races is not None and self._is_new(array, index, value):
             self.races.write(self.scheduler.running, array, array.key(index), sys._getframe(2))
         if self.model:
-            self._store(array, index, value, {})
+            self._store(array, index, value, self.scheduler.running.view.released)
         else:
             array.values[index] = value
 
