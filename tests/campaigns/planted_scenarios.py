@@ -27,6 +27,8 @@ from tests import jitter
 #: Scenarios by name: on a GPU, and by threads.
 ON_GPU: dict = {}
 BY_THREADS: dict = {}
+#: Steps of a launch, of which a right one needs a tenth.
+MOST_STEPS = 300_000
 
 
 class Found(NamedTuple):
@@ -261,7 +263,7 @@ def positions(seed):
 def refined(seed):
     """A mesh that transactions refine."""
     tests = import_module("tests.refinement.test_refine")
-    points, triangles = import_module("tests.refinement.inputs").square(12)
+    points, triangles = import_module("tests.refinement.inputs").square(4)
     found = tests.refine(points, triangles, device="cuda:0")
     outline = tests.triangles_of(points, triangles)
     tests.check_refined(found, points, outline, 20.7, lambda array: arrays.move(array, "cpu"))
@@ -382,7 +384,11 @@ def in_explorer(run, memory, races):
                     stack.enter_context(mock.patch.object(page, "Scheduler", made))
             else:
                 engine = import_module("edgewise.device.explorer.engine")
-                stack.enter_context(mock.patch.multiple(engine, SEED=seed, WEAK=bool(memory), RACES=races))
+                stack.enter_context(
+                    mock.patch.multiple(
+                        engine, SEED=seed, WEAK=bool(memory), RACES=races, MAX_STEPS=MOST_STEPS
+                    )
+                )
             return run(seed)
 
     return run_seed

@@ -23,8 +23,8 @@ page                 what it models
 ===================  =======================================================================================
 
 By default all threads see all writes at once and in their order (*sequential consistency*).
-``Scheduler(seed, memory=GPU)`` delays plain stores, and lets plain reads see values out of date, until a
-fence or a barrier; ``memory=CPU`` does so until an atomic operation, too.  With ``races=True`` two accesses
+``Scheduler(seed, memory=GPU)`` delays stores, and lets reads see values out of date, as far as fences and
+barriers allow; with ``memory=CPU`` atomic operations order them, too.  With ``races=True`` two accesses
 of which one is a plain store, and which nothing orders, end the run with an error that names both lines,
 unless a comment ``# race: reason`` documents one of them.
 """
