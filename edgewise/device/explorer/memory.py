@@ -16,8 +16,8 @@ barriers             order all before them with all after them   those of a bloc
 ===================  ==========================================  =========================================
 
 An exchange of the lanes of a warp (shuffle, ballot, scan) orders no memory; a barrier of the warp does.  A
-plain store of a word is a relaxed one, as processors have it: who loads its value, and has a fence after that,
-sees all that came before the writer's last fence.
+plain store of a word is a relaxed one, as processors have it: who loads its value, and has a fence after
+that, sees all that came before the writer's last fence.
 
 Kang, Hur, Lahav, Vafeiadis and Dreyer, "A promising semantics for relaxed-memory concurrency" (POPL 2017),
 for values by positions in the order of an element.
