@@ -19,8 +19,8 @@ TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
 # Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
 HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/command
-# On the simulated GPU also with weak memory: the rooms whose threads wait for each other, or join and lock.
-WEAK = $(addprefix tests/,device primitives components forest strong cores transactions)
+# On the simulated GPU also with weak memory, which takes twice the time: loops, barriers, and what joins and marks.
+WEAK = $(addprefix tests/,device primitives forest strong cores)
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 
