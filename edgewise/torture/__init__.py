@@ -7,6 +7,7 @@ differs, :mod:`~edgewise.torture.relations` what edgewise must answer without an
 (:mod:`~edgewise.torture.worker`), so that a library that crashes or hangs costs one case.
 """
 
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -38,7 +39,16 @@ class Report(NamedTuple):
     seconds: float
 
 
-def run(against=("edgewise",), *, cases=10_000, seed=1, problem=None, seconds=None, processes=1, report=None):
+def run(
+    against: Sequence[str] = ("edgewise",),
+    *,
+    cases: int = 10_000,
+    seed: int = 1,
+    problem: str | None = None,
+    seconds: float | None = None,
+    processes: int = 1,
+    report: Callable[[int, int, str], None] | None = None,
+) -> Report:
     """Ask edgewise and other libraries the same about small graphs, and find where answers differ.
 
     Parameters
@@ -51,7 +61,7 @@ def run(against=("edgewise",), *, cases=10_000, seed=1, problem=None, seconds=No
     seed : int
         Seed of graphs and questions.
     problem : str, optional
-        The only problem that is asked about, such as "forest".
+        The only problem, such as "forest".
     seconds : float, optional
         Stop after this time.
     processes : int

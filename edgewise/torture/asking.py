@@ -106,35 +106,41 @@ def _compiled(text, mode):
     return compile(text, f"<{mode}>", mode)
 
 
-def answer_of(side, case, shape):
-    """The canonical answer of a side, and the error instead if it raises one: two values."""
+def answer_of(side, case, shape, known=None):
+    """The canonical answer of a side, and the error instead if it raises one: two values.
+
+    ``known`` keeps graphs and answers for the next question about the same case.
+    """
     about = case if side.fault is None else side.fault.sees(case)
-    names = _imported(side.imports) | about._asdict()
+    known = {} if known is None else known
+    key = side.made, about.key()
+    answered = side.expression, side.fault, shape, key
+    if answered in known:
+        return known[answered]
     try:
-        exec(_compiled(side.made, "exec"), names)
-        answer = canonical(eval(_compiled(side.expression, "eval"), names), shape, about)
-        return answer if side.fault is None else side.fault.says(answer, case), None
+        if key not in known:
+            names = _imported(side.imports) | about._asdict()
+            exec(_compiled(side.made, "exec"), names)
+            known[key] = names
+        answer = canonical(eval(_compiled(side.expression, "eval"), known[key]), shape, about)
+        found = answer if side.fault is None else side.fault.says(answer, case), None
     except Exception as error:
-        return None, error
+        found = None, error
+    if side.name == "edgewise":  # the only one that is asked the same again
+        known[answered] = found
+    return found
 
 
 def difference(question, case, known=None):
     """What differs in the answers about a case that is as the question needs it, or ``None``.
 
-    ``known`` keeps answers of edgewise about the graph of a case, so that several libraries are compared with
-    one answer.
+    ``known`` keeps graphs and answers for the next question about the same case.
     """
     shape, other, at = PROBLEMS[question.problem].shape, case, None
     if question.relation is not None:
         case, other, at = question.relation(case)
-    theirs, their_error = answer_of(question.peer, case, shape)
-    key = question.own.expression, case.n, *case.pairs, *case.weights
-    if known is not None and key in known:
-        ours, our_error = known[key]
-    else:
-        ours, our_error = answer_of(question.own, other, shape)
-        if known is not None and question.relation is None:
-            known[key] = ours, our_error
+    theirs, their_error = answer_of(question.peer, case, shape, known)
+    ours, our_error = answer_of(question.own, other, shape, known)
     if their_error is None and our_error is None:
         ours = ours if at is None else moved(ours, shape, at)
         return None if same(theirs, ours) else Difference("differs", (theirs, ours))

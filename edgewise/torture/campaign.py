@@ -1,6 +1,5 @@
 """The children of a run, and what they find, put together."""
 
-import itertools
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ from edgewise.torture.asking import Difference, asked_again, reproducer
 from edgewise.torture.batches import SILENCE, in_children
 from edgewise.torture.cases import as_needed
 from edgewise.torture.shrinking import cost, shrunk
-from edgewise.torture.worker import as_asked, by_problem, case_from, drawn, questions_of
+from edgewise.torture.worker import as_asked, by_weights, case_from, drawn, questions_of
 
 #: Cases of a child, and crashes after which a question is asked no more.
 BATCH, CRASHES = 20_000, 3
@@ -79,7 +78,7 @@ class _Campaign:
     def __init__(self, job, cases, ends, report):
         self.job, self.cases, self.ends, self.report = job, cases, ends, report or (lambda *words: None)
         self.questions = questions_of(job)
-        self.positions = by_problem(self.questions)
+        self.positions = by_weights(self.questions)
         self.asked, self.done, self.lock = Counter(), 0, Lock()
         self.counts, self.smallest = Counter(), {}
 
@@ -133,9 +132,9 @@ class _Campaign:
     def ended(self, number, ended):
         """Find the question that ended a child, and a small case in which it does."""
         kind = ended[0]
-        problem, case = drawn(self.job, list(self.positions), number)
+        case, asks = drawn(self.job, self.questions, self.positions, number)
         self.done += 1
-        for at in self.positions[problem]:
+        for at in asks:
             needed = as_asked(self.questions[at], case)
             if needed is not None and not self.is_hopeless(at) and self.ends_process(at, needed):
                 self.counts[at, kind] += 1

@@ -53,6 +53,11 @@ class Case(NamedTuple):
     start: int
     parts: list
 
+    def key(self):
+        """What tells it from other cases."""
+        fields = self.pairs, self.weights, self.parts
+        return self.n, self.directed, self.start, *map(tuple, fields)
+
     def of_edges(self, positions):
         """The case with some of its edges."""
         pairs, weights = ([column[at] for at in positions] for column in (self.pairs, self.weights))

@@ -195,7 +195,7 @@ IGRAPH = Peer(
             "closeness",
             "[0.0 if x != x else x for x in graph.closeness(mode='in')]",
             (),
-            "of the vertices that are reached only, as wf_improved=False in edgewise; NaN where there is none",
+            "of what is reached only, as wf_improved=False in edgewise; NaN where nothing is",
             "ew.distance_measures(graph, weight=False, wf_improved=False).closeness.tolist()",
         ),
         Call(
@@ -252,7 +252,7 @@ IGRAPH = Peer(
         ),
         Call(
             "cut",
-            "sum(w for w, is_cut in zip(weights, igraph.VertexClustering(graph, parts).crossing()) if is_cut)",
+            "sum(w for w, cut in zip(weights, igraph.VertexClustering(graph, parts).crossing()) if cut)",
         ),
     ),
 )
@@ -344,7 +344,8 @@ for (u, v), weight in zip(pairs, weights):
         Call(
             "closeness",
             _scores(
-                "Closeness(nk.graphtools.toUnweighted(graph), True, nk.centrality.ClosenessVariant.GENERALIZED)"
+                "Closeness(nk.graphtools.toUnweighted(graph), True, "
+                "nk.centrality.ClosenessVariant.GENERALIZED)"
             ),
             (),
             "the generalised variant, along outgoing edges; directed graphs are reversed for it",

@@ -4,25 +4,29 @@ from time import monotonic
 
 
 def smaller(case):
-    """Cases that are a little simpler: fewer edges, fewer vertices, plainer weights."""
-    m = len(case.pairs)
-    for size in (m // 2, m // 4, 1):
-        for first in range(0, m if size else 0, size or 1):
-            yield case.of_edges([at for at in range(m) if not first <= at < first + size])
-    for vertex in range(case.n):
-        yield case.of_vertices([one for one in range(case.n) if one != vertex])
+    """Cases that are a little simpler: fewer vertices, fewer edges, plainer weights."""
+    n, m = case.n, len(case.pairs)
+    for keep in _without_some(n):
+        yield case.of_vertices(keep)
+    for keep in _without_some(m):
+        yield case.of_edges(keep)
     if case.start:
         yield case._replace(start=0)
-    plain = [1.0] * m
-    if case.weights != plain:
-        yield case._replace(weights=plain)
-    for at, weight in enumerate(case.weights):
-        if weight != 1.0:
-            yield case._replace(weights=[*case.weights[:at], 1.0, *case.weights[at + 1 :]])
     if case.directed:
         yield case._replace(pairs=[(min(pair), max(pair)) for pair in case.pairs])
     else:
-        yield case._replace(pairs=sorted(map(tuple, map(sorted, case.pairs))))
+        yield case._replace(pairs=sorted(tuple(sorted(pair)) for pair in case.pairs))
+    yield case._replace(weights=[1.0] * m)
+    for at, weight in enumerate(case.weights):
+        if weight != 1.0:
+            yield case._replace(weights=[*case.weights[:at], 1.0, *case.weights[at + 1 :]])
+
+
+def _without_some(count):
+    """Positions without a half, a quarter, or one of them."""
+    for size in sorted({max(count // 2, 1), max(count // 4, 1), 1}, reverse=True):
+        for first in range(0, count, size):
+            yield [at for at in range(count) if not first <= at < first + size]
 
 
 def cost(case):

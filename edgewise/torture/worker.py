@@ -51,19 +51,19 @@ def questions_of(job):
     return [one for one in found if job.problem in (None, one.problem)]
 
 
-def by_problem(questions):
-    """The positions of questions by their problems."""
+def by_weights(questions):
+    """The positions of questions, by the kinds of weights of their problems, which are asked together."""
     found = defaultdict(list)
     for at, question in enumerate(questions):
-        found[question.problem].append(at)
+        found[PROBLEMS[question.problem].weights].append(at)
     return found
 
 
-def drawn(job, problems, number):
-    """The problem and the case of a number."""
+def drawn(job, questions, positions, number):
+    """The case of a number, and the positions of the questions that are asked about it."""
     draw = random.Random(f"{job.seed} {number}")
-    problem = draw.choice(problems)
-    return problem, case_of(draw, number, PROBLEMS[problem].kinds, PROBLEMS[problem].weights)
+    problem = PROBLEMS[draw.choice(questions).problem]
+    return case_of(draw, number, problem.kinds, problem.weights), positions[problem.weights]
 
 
 def as_asked(question, case):
@@ -74,11 +74,11 @@ def as_asked(question, case):
 def run(job, first, count):
     """Yield the number of every case, how many questions were asked by library, and what differs."""
     questions = questions_of(job)
-    positions, seen = by_problem(questions), Counter()
+    positions, seen = by_weights(questions), Counter()
     for number in range(first, first + count):
-        problem, case = drawn(job, list(positions), number)
+        case, asks = drawn(job, questions, positions, number)
         asked, found, known = Counter(), [], {}
-        for at in positions[problem]:
+        for at in asks:
             needed = None if at in job.left_out else as_asked(questions[at], case)
             if needed is None:
                 continue
