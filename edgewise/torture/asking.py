@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from edgewise.torture.cases import Case, as_needed
-from edgewise.torture.problems import MADE, PROBLEMS, canonical, same
+from edgewise.torture.problems import MADE, PROBLEMS, canonical, has_nan, same
 
 #: The names of a case in expressions.
 FIELDS = Case._fields
@@ -68,7 +68,7 @@ class Difference(NamedTuple):
     Attributes
     ----------
     kind : str
-        ``"differs"``, or which side raises what.
+        ``"differs"``, which side raises what, or that the library says NaN.
     answers : tuple
         The two answers, canonical, or the text of the error.
     """
@@ -143,7 +143,9 @@ def difference(question, case, known=None):
     ours, our_error = answer_of(question.own, other, shape, known)
     if their_error is None and our_error is None:
         ours = ours if at is None else moved(ours, shape, at)
-        return None if same(theirs, ours) else Difference("differs", (theirs, ours))
+        if same(theirs, ours):
+            return None
+        return Difference(f"{question.peer.name} says NaN" if has_nan(theirs) else "differs", (theirs, ours))
     if their_error is not None and (our_error is not None or _is_declined(question.peer, their_error)):
         return None
     side, error = (question.peer, their_error) if our_error is None else (question.own, our_error)

@@ -34,7 +34,7 @@ class Finding(NamedTuple):
     asked : str
         The expression that asked it.
     kind : str
-        ``"differs"``, who raises what, ``"crash"`` or ``"hang"``.
+        ``"differs"``, who raises what or says NaN, ``"crash"`` or ``"hang"``.
     count : int
         Number of cases.
     reproducer : str

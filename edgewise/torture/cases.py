@@ -188,18 +188,12 @@ def not_empty(case):
     return case if case.n else None
 
 
-def with_edges(case):
-    """The case, unless it has no edges."""
-    return case if case.pairs else None
-
-
 #: What a call may need of a graph: the names are those in the table of calls.
 NEEDS = {
     "no loops": without_loops,
     "no repeated edges": without_repeats,
     "connected": connected,
     "vertices": not_empty,
-    "edges": with_edges,
 }
 
 

@@ -241,13 +241,13 @@ IGRAPH = Peer(
         Call(
             "clustering",
             "graph.transitivity_local_undirected(mode='zero')",
-            SIMPLE,
-            "refuses repeated edges; NaN below two neighbours unless mode='zero'",
+            (),
+            "NaN below two neighbours unless mode='zero'",
         ),
         Call(
             "transitivity",
             "graph.transitivity_undirected(mode='zero')",
-            SIMPLE[1:],
+            (),
             "NaN without paths of two edges unless mode='zero'",
         ),
         Call(
@@ -259,17 +259,14 @@ IGRAPH = Peer(
 
 _SUMMED = ("no repeated edges",)
 _SUMS = "a matrix holds the sum of repeated edges, so the lightest of them is kept"
-_NO_MATRIX = "a matrix needs vertices"
 SCIPY = Peer(
     "scipy",
     "import numpy as np\nfrom scipy import sparse\nfrom scipy.sparse import csgraph",
     """ends = np.array(pairs, np.int32).reshape(-1, 2).T
 graph = sparse.csr_array((np.array(weights), (ends[0], ends[1])), shape=(n, n))""",
     (
-        Call(
-            "components", "csgraph.connected_components(graph, connection='weak')[1].tolist()", ("vertices",)
-        ),
-        Call("strong", "csgraph.connected_components(graph, connection='strong')[1].tolist()", ("vertices",)),
+        Call("components", "csgraph.connected_components(graph, connection='weak')[1].tolist()"),
+        Call("strong", "csgraph.connected_components(graph, connection='strong')[1].tolist()"),
         *(
             Call(
                 "bfs",
@@ -291,7 +288,7 @@ graph = sparse.csr_array((np.array(weights), (ends[0], ends[1])), shape=(n, n))"
             Call(
                 "all-pairs",
                 f"csgraph.{name}(graph, directed=directed).tolist()",
-                ("vertices", *_SUMMED),
+                _SUMMED,
                 _SUMS,
             )
             for name in ("dijkstra", "bellman_ford", "johnson", "floyd_warshall")
@@ -299,7 +296,7 @@ graph = sparse.csr_array((np.array(weights), (ends[0], ends[1])), shape=(n, n))"
         Call(
             "forest",
             "csgraph.minimum_spanning_tree(graph).sum()",
-            ("vertices", *_SUMMED),
+            _SUMMED,
             _SUMS,
         ),
     ),
@@ -336,6 +333,7 @@ for (u, v), weight in zip(pairs, weights):
         ),
         Call("all-pairs", "nk.distance.APSP(graph).run().getDistances()"),
         Call("all-pairs", "nk.distance.FloydWarshall(graph).run().getDistances()"),
+        Call("all-pairs", "nk.distance.FloydWarshall(graph).run().getDistances()", SIMPLE[:1]),
         Call("all-pairs", "nk.distance.FloydWarshall(graph).run().getDistances()", SIMPLE),
         Call("forest", "nk.graph.KruskalMSF(graph).run().getTotalWeight()"),
         Call("forest", "nk.graph.PrimMSF(graph).run().getTotalWeight()"),
@@ -365,7 +363,7 @@ for (u, v), weight in zip(pairs, weights):
             "diameter",
             "nk.distance.Diameter(graph, nk.distance.DiameterAlgo.EXACT).run().getDiameter()[0]",
             ("connected",),
-            "raises an error if a vertex is not reached",
+            "of the vertices that are reached only",
         ),
         *(
             Call(
@@ -386,7 +384,8 @@ for (u, v), weight in zip(pairs, weights):
         ),
         Call("clustering", _scores("LocalClusteringCoefficient(graph)"), SIMPLE, _NK_NO_LOOPS),
         Call("clustering", _scores("LocalClusteringCoefficient(graph, True)"), SIMPLE, _NK_NO_LOOPS),
-        Call("transitivity", "nk.globals.ClusteringCoefficient.exactGlobal(graph)", SIMPLE, _NK_NO_LOOPS),
+        Call("transitivity", "nk.globals.ClusteringCoefficient.exactGlobal(graph)"),
+        Call("transitivity", "nk.globals.ClusteringCoefficient.exactGlobal(graph)", SIMPLE),
         Call("cut", "nk.community.EdgeCut().getQuality(nk.Partition(n, parts), graph)"),
     ),
 )

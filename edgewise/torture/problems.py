@@ -209,3 +209,8 @@ def same(one, other):
     if not isinstance(one, float) or not isinstance(other, float):
         return False
     return math.isclose(one, other, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def has_nan(answer):
+    """Whether a canonical answer has a value that is no number."""
+    return any(map(has_nan, answer)) if isinstance(answer, list) else answer != answer

@@ -110,6 +110,8 @@ def test_an_error_is_a_difference_unless_a_method_declines():
     own = edgewise_asked("ew.bfs(graph, start).distances.tolist()")
     raises = Question("bfs", own._replace(name="other", expression="1 / 0"), own)
     assert difference(raises, CASE).kind == "other raises ZeroDivisionError"
+    unsure = raises._replace(peer=own._replace(name="other", expression="[float('nan')] * n"))
+    assert difference(unsure, CASE).kind == "other says NaN"
     declines = Question("bfs", edgewise_asked("ew.bfs(graph, start, method='no such')"), own)
     assert difference(declines, CASE) is None
     assert difference(raises._replace(own=raises.peer), CASE) is None
