@@ -3,8 +3,10 @@
 import io
 import json
 import random
+import re
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +27,7 @@ from edgewise.torture.batches import in_children
 pytestmark = pytest.mark.interpreter
 
 CASE = cases.Case(3, [(0, 1), (1, 0), (2, 2)], [2.0, 1.0, 5.0], False, 1, [0, 1, 1])
-NETWORKX = list(questions_for(peers.NETWORKX))
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "torture.md"
 #: A line of Python for a child that ends in a case, and what is said of it.
 ENDS = {"crash": "os.abort()", "hang": "time.sleep(99)"}
 CHILD = """import json, os, sys, time
@@ -166,6 +168,13 @@ def test_libraries_and_problems_are_checked(monkeypatch):
     monkeypatch.setattr("edgewise.torture.find_spec", lambda name: None)
     with pytest.raises(OptionError, match="igraph is not installed; pip install igraph"):
         run("igraph")
+
+
+def test_the_python_of_the_guide_runs(capsys):
+    for block in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL):
+        exec(block, {})
+    said = capsys.readouterr().out
+    assert said.startswith("{'scipy': ") and "Negative cycle detected on node 1" in said
 
 
 def test_the_command(capsys):
