@@ -41,10 +41,10 @@ def in_children(command, first, count, environment=None, silence=SILENCE, ends=N
     while first < last and (ends is None or monotonic() < ends):
         words = [*command, "--first", str(first), "--cases", str(last - first)]
         with tempfile.TemporaryFile() as complaints:
-            pipes = {"stdout": subprocess.PIPE, "stderr": complaints, "text": True}
-            with subprocess.Popen(words, env=environment, **pipes) as child:
+            pipe = subprocess.PIPE
+            with subprocess.Popen(words, env=environment, stdout=pipe, stderr=complaints, text=True) as child:
                 watchdog = _Watchdog(child, silence)
-                for line in child.stdout:
+                for line in child.stdout or ():
                     watchdog.heard()
                     if line.endswith("]\n"):
                         found = json.loads(line)

@@ -177,12 +177,13 @@ def canonical(answer, shape, case):
 
 def _labels(answer, n):
     """The smallest vertex of the set of each, by labels or by sets."""
-    found, first = list(answer), {}
+    found = list(answer)
+    first: dict = {}
     if found and not hasattr(found[0], "__index__"):
         labels: list = [None] * n
         for members in found:
             for vertex in members:
-                labels[vertex] = min(members)
+                labels[vertex] = min(members) if labels[vertex] is None else "in two sets"
         return labels
     for vertex, label in enumerate(found):
         first.setdefault(label, vertex)

@@ -19,7 +19,6 @@ from edgewise.torture.asking import (
     asked_again,
     difference,
     edgewise_asked,
-    questions_for,
     reproducer,
 )
 from edgewise.torture.batches import in_children
@@ -69,6 +68,7 @@ def test_a_graph_is_made_what_a_question_needs():
 def test_answers_are_the_same_but_for_labels_infinities_and_rounding():
     labels = problems.canonical([7, 7, 3], "sets", CASE)
     assert labels == problems.canonical([{0, 1}, {2}], "sets", CASE) == [0, 0, 2]
+    assert problems.canonical([{0, 1}, {1, 2}], "sets", CASE) != [0, 0, 1]
     far = problems.canonical({0: 1, 1: 0}, "vertices", CASE)
     assert problems.same(far, problems.canonical([1, 0, 2**31 - 1], "vertices", CASE))
     assert problems.same([[0.1 + 0.2]], [[0.3]]) and not problems.same([1.0], [1.0, 1.0])
