@@ -61,12 +61,12 @@ def _show_differences(found, shown, clock):
         report.as_json({**found._asdict(), "findings": findings, "seconds": seconds(clock)})
         return bool(found.findings)
     if found.findings:
-        columns = ("library", "problem", "kind", "count")
+        columns = ("library", "problem", "kind", "n_cases")
         rows = [{name: getattr(one, name) for name in columns} for one in found.findings]
         report.table(pa.Table.from_pylist(rows), len(rows))
         for one in found.findings:
             say("")
-            say(f"# {one.library}, {one.problem}: {one.kind} in {report.counted(one.count, 'case')}")
+            say(f"# {one.library}, {one.problem}: {one.kind} in {report.counted(one.n_cases, 'case')}")
             for line in one.reproducer.splitlines():
                 say(line)
         say("")

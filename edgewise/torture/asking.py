@@ -123,7 +123,7 @@ def answer_of(side, case, shape, known=None):
             exec(_compiled(side.made, "exec"), names)
             known[key] = names
         answer = canonical(eval(_compiled(side.expression, "eval"), known[key]), shape, about)
-        found = answer if side.fault is None else side.fault.says(answer, case), None
+        found: tuple = answer if side.fault is None else side.fault.says(answer, case), None
     except Exception as error:
         found = None, error
     if side.name == "edgewise":  # the only one that is asked the same again

@@ -44,13 +44,15 @@ def in_children(command, first, count, environment=None, silence=SILENCE, ends=N
             pipe = subprocess.PIPE
             with subprocess.Popen(words, env=environment, stdout=pipe, stderr=complaints, text=True) as child:
                 watchdog = _Watchdog(child, silence)
-                for line in child.stdout or ():
-                    watchdog.heard()
-                    if line.endswith("]\n"):
-                        found = json.loads(line)
-                        first = found[0] + 1
-                        yield found
-                watchdog.stop()
+                try:
+                    for line in child.stdout or ():
+                        watchdog.heard()
+                        if line.endswith("]\n"):
+                            found = json.loads(line)
+                            first = found[0] + 1
+                            yield found
+                finally:
+                    watchdog.stop()
             if child.returncode == 0:
                 return
             complaints.seek(0)

@@ -35,7 +35,7 @@ class Finding(NamedTuple):
         The expression that asked it.
     kind : str
         ``"differs"``, who raises what or says NaN, ``"crash"`` or ``"hang"``.
-    count : int
+    n_cases : int
         Number of cases.
     reproducer : str
         Lines of Python that show the smallest case.
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
     problem: str
     asked: str
     kind: str
-    count: int
+    n_cases: int
     reproducer: str
 
 
@@ -79,8 +79,10 @@ class _Campaign:
         self.job, self.cases, self.ends, self.report = job, cases, ends, report or (lambda *words: None)
         self.questions = questions_of(job)
         self.positions = by_weights(self.questions)
-        self.asked, self.done, self.lock = Counter(), 0, Lock()
-        self.counts, self.smallest = Counter(), {}
+        self.asked: Counter = Counter()
+        self.counts: Counter = Counter()
+        self.smallest: dict = {}
+        self.done, self.lock = 0, Lock()
 
     def batch(self, numbers):
         """Run a batch of cases in children."""

@@ -117,7 +117,7 @@ def _more_at_loops(answer, case):
 
 def _repeated_counted(answer, case):
     repeated = Counter(_key(case, pair) for pair in case.pairs)
-    most = Counter()
+    most: Counter = Counter()
     for pair, count in repeated.items():
         for vertex in set(pair):
             most[vertex] = max(most[vertex], count)

@@ -74,10 +74,13 @@ def as_asked(question, case):
 def run(job, first, count):
     """Yield the number of every case, how many questions were asked by library, and what differs."""
     questions = questions_of(job)
-    positions, seen = by_weights(questions), Counter()
+    positions = by_weights(questions)
+    seen: Counter = Counter()
     for number in range(first, first + count):
         case, asks = drawn(job, questions, positions, number)
-        asked, found, known = Counter(), [], {}
+        asked: Counter = Counter()
+        found: list = []
+        known: dict = {}
         for at in asks:
             needed = None if at in job.left_out else as_asked(questions[at], case)
             if needed is None:

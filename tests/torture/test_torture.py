@@ -148,7 +148,7 @@ def test_a_crash_is_attributed_to_a_question(monkeypatch):
     for number in range(1, 40, 2):
         made.ended(number, ["crash", "", "status -6"])
     found = made.findings()
-    assert [(one.kind, one.count) for one in found] == [("crash", campaign.CRASHES)]
+    assert [(one.kind, one.n_cases) for one in found] == [("crash", campaign.CRASHES)]
     assert "n, pairs, weights, directed, start = 1, []" in found[0].reproducer
     assert "edgewise" not in found[0].reproducer and list(made.crashing()) == [0]
 
