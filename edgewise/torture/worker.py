@@ -7,6 +7,7 @@ answers differ, the first of each kind in the smallest case that shows it.
 import argparse
 import json
 import random
+import sys
 import warnings
 from collections import Counter, defaultdict
 from typing import NamedTuple
@@ -122,7 +123,8 @@ def main():
             answer_of(question.peer, needed, PROBLEMS[question.problem].shape)
         return
     for found in run(job, given.first, given.cases):
-        print(json.dumps(found), flush=True)
+        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
 
 
 def case_from(fields):
