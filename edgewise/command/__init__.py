@@ -6,7 +6,7 @@ standard error and an exit status:
 
 ====  =========================================================================
 0     success
-1     a bug in edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback)
+1     a bug in edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback); answers of ``torture`` differ
 2     wrong input, option or file, or a device that does not exist
 129   the terminal was closed; no half-written file is left
 130   interrupted with Ctrl-C; no half-written file is left
@@ -54,12 +54,24 @@ PAGES = {
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
     "tune": "Measure the limits that choose a method on this machine.",
+    "torture": "Ask other libraries the same, and show where answers differ.",
 }
 #: Pages of subcommands that share one.
 HOMES = {"partition-eval": "partition", "why": "forest"}
 #: Subcommands that compute on no GPU; the others do, if there is one, unless ``--device`` or ``--devices``
 #: says otherwise.
-ON_CPU = (None, "clusters", "partition-eval", "check", "generate", "bench", "convert", "info", "plan")
+ON_CPU = (
+    None,
+    "clusters",
+    "partition-eval",
+    "check",
+    "generate",
+    "bench",
+    "convert",
+    "info",
+    "plan",
+    "torture",
+)
 #: Subcommands that may follow ``plan``.
 PLANNED = {"components", "strong", "cores", "paths", "cycles", "forest", "partition"}
 #: Examples at the end of the help of the command itself.

@@ -1,14 +1,12 @@
 """Cases of a campaign in child processes: by seed and number, under a watchdog.
 
 A campaign has ``run(number, seed)``, which returns the outcomes of a case as lists ``[outcome, function,
-what]``.  A child that crashes or hangs costs the case in which it did so, which is counted as ``crash`` or
-``hang``; another child goes on with the next case.
+what]``.  Children are those of ``edgewise/torture/batches.py``: one that crashes or hangs costs a case.
 """
 
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -16,9 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
 
+from edgewise.torture.batches import in_children
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-#: Cases of a child process, and the seconds that they may take on a busy machine.
-BATCH, WATCHDOG = 500, 300
+#: Cases of a child process.
+BATCH = 500
 
 
 def batch(run, first, count, seed):
@@ -29,25 +29,9 @@ def batch(run, first, count, seed):
 
 def in_child(script, first, count, seed):
     """Run some cases in a process of their own; return the outcomes of each case, with its number."""
-    done = []
-    while len(done) < count:
-        start = first + len(done)
-        arguments = ["--batch", "--first", start, "--cases", count - len(done), "--seed", seed]
-        settings = {"PYTHONPATH": str(ROOT), "NUMBA_NUM_THREADS": "2", "NUMBA_DISABLE_JIT": "1"} | os.environ
-        command = [sys.executable, "-W", "ignore", script, *map(str, arguments)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, env=settings, **pipes) as child:
-            try:
-                said, complaints = child.communicate(timeout=WATCHDOG)
-                ended = ["crash", "", f"status {child.returncode}: {complaints[-300:]}"]
-            except subprocess.TimeoutExpired:
-                child.kill()
-                said, _ = child.communicate()
-                ended = ["hang", "", f"{WATCHDOG} seconds"]
-        done += [json.loads(line) for line in said.splitlines() if line.endswith("]")]
-        if len(done) < count:
-            done.append([first + len(done), [ended]])
-    return done
+    command = [sys.executable, "-W", "ignore", script, "--batch", "--seed", str(seed)]
+    settings = {"PYTHONPATH": str(ROOT), "NUMBA_NUM_THREADS": "2", "NUMBA_DISABLE_JIT": "1"} | os.environ
+    return list(in_children(command, first, count, settings))
 
 
 def main(script, run, right, arguments=None):

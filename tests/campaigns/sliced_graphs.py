@@ -3,12 +3,11 @@
 ``python tests/campaigns/sliced_graphs.py --cases 2000 --seed 1 --processes 16``
 
 A case is a graph of at most three vertices (every one of them is met, with loops, repeated edges, directions
-and weights), or a slice of a graph of ``tests/zoo.py``: some of its vertices, one of its components, or the
-first of its edges.  Every method of every problem must verify on it.  A component must have in the whole
-graph what it has alone: its distances, core numbers, cycles, and part of the forest.
+and weights), or a slice of a graph of ``edgewise.torture.zoo``: some of its vertices, one of its components,
+or the first of its edges.  Every method of every problem must verify on it.  A component must have in the
+whole graph what it has alone: its distances, core numbers, cycles, and part of the forest.
 """
 
-import itertools
 import random
 import sys
 from pathlib import Path
@@ -18,21 +17,13 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[0] = str(ROOT)
 
+from edgewise.torture.cases import SMALL, slice_of, small  # noqa: E402
+from edgewise.torture.zoo import ZOO  # noqa: E402
 from tests.campaigns import batches  # noqa: E402
-from tests.zoo import ZOO  # noqa: E402
 
 RIGHT = {"right", "refused"}
 
 
-def small_graphs():
-    """All graphs of at most three vertices: vertices, pairs, and whether they are directed."""
-    for n, directed in itertools.product(range(4), (False, True)):
-        pairs = [(u, v) for u in range(n) for v in range(n) if directed or u <= v]
-        for chosen in itertools.product((0, 1), repeat=len(pairs)):
-            yield n, [pair for pair, is_there in zip(pairs, chosen, strict=True) if is_there], directed
-
-
-SMALL = list(small_graphs())
 #: Calls that begin at a vertex.
 NEED_VERTICES = ("bfs", "shortest_paths", "has_path", "isochrones", "nearest", "routes")
 
@@ -42,8 +33,7 @@ def graph_of(draw, number):
     import edgewise as ew
 
     if number % 2:
-        n, pairs, directed = SMALL[(number // 2) % len(SMALL)]
-        pairs = pairs + draw.sample(pairs, draw.randint(0, len(pairs)))
+        n, pairs, directed = small(draw, SMALL, number // 2)
     else:
         n, sources, targets = ZOO[draw.choice(list(ZOO))]
         pairs, directed = list(zip(sources.tolist(), targets.tolist(), strict=True)), draw.random() < 0.3
@@ -54,15 +44,14 @@ def graph_of(draw, number):
     graph = ew.Graph.from_edges(ends[:, 0], ends[:, 1], weights=weights, n_vertices=n, directed=directed)
     if number % 2:
         return graph
-    kind = draw.choice(("vertices", "component", "edges", "itself"))
+    kind, what = slice_of(draw, n, len(pairs))
     if kind == "vertices":
-        return graph.subgraph(sorted(draw.sample(range(n), draw.randint(0, n))))
-    if kind == "component" and n:
-        return component_of(graph, draw.randrange(n))
+        return graph.subgraph(what)
+    if kind == "component":
+        return component_of(graph, what)
     if kind == "edges":
-        first = draw.randint(0, len(pairs))
-        some = None if weights is None else weights[:first]
-        kept = ends[:first, 0], ends[:first, 1]
+        some = None if weights is None else weights[:what]
+        kept = ends[:what, 0], ends[:what, 1]
         return ew.Graph.from_edges(*kept, weights=some, n_vertices=n, directed=directed)
     return graph
 

@@ -32,6 +32,7 @@ PAGES = [
 SLOW = (
     "bench",
     "tune",
+    "torture",
     "warmup",
     "generate named",
     "components shards/ --scheduler",
