@@ -47,7 +47,7 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
     for begin in range(0, m, CHUNK):
         part = slice(begin, begin + CHUNK)
         key = weights[part], positions[part]
-        ones, others = tree.climb(graph.sources[part], *key), tree.climb(graph.targets[part], *key)
+        ones, others = tree.ascend(graph.sources[part], *key), tree.ascend(graph.targets[part], *key)
         check_ends(begin, (ones, others), child_of[part], parents)
 
 
@@ -95,7 +95,7 @@ class Merges:
         vertex = first(is_after & ~self.is_root & ~self.is_root[above])
         expect(vertex is None, f"the link of vertex {vertex} does not come before that of its parent")
 
-    def climb(self, vertices, weights, positions):
+    def ascend(self, vertices, weights, positions):
         """The ends of the climbs from vertices before edges of these weights and positions."""
         ends = vertices.astype(np.int64)
         climbing = np.arange(len(ends))
