@@ -13,7 +13,7 @@ import numpy as np
 from edgewise.device import lanes, regions, warps
 from edgewise.device.explorer.copies import preemptible
 from edgewise.device.explorer.memory import Shared, without_values
-from edgewise.device.explorer.reports import Fault, here, shown
+from edgewise.device.explorer.reports import Fault, call_of, here, shown
 from edgewise.device.explorer.scheduler import current
 from edgewise.device.launch import WARP
 
@@ -36,10 +36,10 @@ class Meeting:
         Unless it ``orders`` memory, what a thread has written before need not be seen by the others.
         """
         scheduler = current()
-        thread, where = scheduler.running, here(frame)
+        thread, where, call = scheduler.running, here(frame), call_of(frame.f_code, frame.f_lasti)
         if not self.arrived:
-            self.where, self.call = where, frame.f_lasti
-        elif (where, frame.f_lasti) != (self.where, self.call):
+            self.where, self.call = where, call
+        elif (where, call) != (self.where, self.call):
             raise Fault(
                 f"{thread} waits at {shown(where)} while {self.arrived[0]} waits at {shown(self.where)}"
             )

@@ -3,6 +3,7 @@
 import linecache
 import os
 from functools import cache
+from itertools import islice
 
 #: A comment at a line, or above it, that documents an intended race.
 DOCUMENTED = "# race:"
@@ -39,6 +40,12 @@ def shown(where):
 def line_of(frame):
     """The line of a frame behind a word, if there is one."""
     return "" if frame is None else f" at {shown(here(frame))}"
+
+
+@cache
+def call_of(code, instruction):
+    """Where in the text a call is: newer versions of Python have copies of some of the instructions."""
+    return next(islice(code.co_positions(), instruction // 2, None))
 
 
 @cache
