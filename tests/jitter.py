@@ -44,7 +44,7 @@ class Scheduler(explorer.Scheduler):
 
 def _plant(array):
     """A careless operation is a race, so others in this run are no errors."""
-    if isinstance(array, Jittery):
+    if isinstance(array, Jittery) and array.scheduler.memory is not None:
         array.scheduler.memory.races = None
 
 

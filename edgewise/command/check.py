@@ -32,7 +32,7 @@ class About(NamedTuple):
         bool, "A forest has the heaviest edges, or the lightest.", "--maximum/--minimum"
     ) = False
     id_column: options.option(str, "Column of the ids in the table.", "--id", metavar="COLUMN") = None
-    column: options.option(str, "Column of the values in the table.", metavar="COLUMN") = None
+    column: options.option(str, "Column of the values in the table.", metavar="NAME") = None
     start: options.option(str, "Vertex that distances are from.", metavar="ID") = None
     length: options.option(int, "Length of the cycles that are counted.", metavar="N") = None
 

@@ -28,6 +28,7 @@ def find(parent, vertex):
     above = parent[vertex]
     grandparent = parent[above]
     while above != grandparent:
+        # race: whichever grandparent a thread stores or reads last, it is above the vertex
         parent[vertex] = grandparent
         vertex = grandparent
         above = parent[vertex]

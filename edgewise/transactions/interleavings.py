@@ -33,7 +33,7 @@ from edgewise.transactions.protocols import Protocol
 from edgewise.transactions.transaction import begin, read, write
 from edgewise.transactions.workloads import run_recorded
 
-#: Seeds by default: more than twice those that find every planted fault, of which the hardest needs 25.
+#: Seeds by default: more than those that find every planted fault, of which the hardest needs 46.
 SEEDS = 60
 #: Threads, each of which is a slot.
 THREADS = 4

@@ -14,8 +14,8 @@ INTERLEAVINGS = {
     "hooking, two threads": 44,
     "put_below_root beside a union": 196,
     "ecl-cc, rows of a diamond": 1120,
-    "wound-wait, two transactions": 1566,
-    "matching, a path": 1479,
+    "wound-wait, two transactions": 3086,
+    "matching, a path": 2902,
 }
 
 

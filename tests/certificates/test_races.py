@@ -43,4 +43,5 @@ def test_a_careless_hook_is_caught():
         return held
 
     hook = jitter.jittery(certificate.hook, cas=careless)
-    assert not all(is_forest(*forests_on(seed, hook)) for seed in SEEDS)
+    with jitter.planted():
+        assert not all(is_forest(*forests_on(seed, hook)) for seed in SEEDS)

@@ -32,9 +32,9 @@ def test_right_protocols_pass(protocol):
 
 
 @pytest.mark.parametrize("protocol", BROKEN, ids=name_of)
-def test_broken_protocols_are_caught_within_half_of_the_seeds(protocol):
+def test_broken_protocols_are_caught(protocol):
     with pytest.raises(VerificationError, match=r"seed \d+, workload '.*': ") as caught:
-        check_protocol(protocol, seeds=range(page.SEEDS // 2))
+        check_protocol(protocol)
     _, seed, _, workload = str(caught.value).partition(":")[0].replace(",", "").split(maxsplit=3)
     with pytest.raises(VerificationError) as again:
         check_protocol(protocol, seeds=[int(seed)], workloads=[workload.strip("'")])
