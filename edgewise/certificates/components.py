@@ -21,7 +21,7 @@ vertex, because it is the root, which is in the class, and no vertex of the clas
 
 import numpy as np
 
-from edgewise.certificates.record import CHUNK, Certificate, GraphArrays, at, first, refuse
+from edgewise.certificates.record import CHUNK, Certificate, GraphArrays, at, first, in_chunks, refuse
 
 
 def check(graph: GraphArrays, certificate: Certificate) -> None:
@@ -42,7 +42,8 @@ def check_edges(graph, labels):
     cache where the labels do not.  Labels are compared for the other edges.
     """
     inside = largest_class(labels)
-    for begin in range(0, len(graph.sources), CHUNK):
+
+    def check_chunk(begin):
         sources, targets = graph.sources[begin : begin + CHUNK], graph.targets[begin : begin + CHUNK]
         edges = np.arange(len(sources)) if inside is None else outside(inside, sources, targets)
         sources, targets = sources[edges], targets[edges]
@@ -50,6 +51,8 @@ def check_edges(graph, labels):
         if wrong is not None:
             ends = f"vertices {sources[wrong]} and {targets[wrong]}"
             refuse(f"edge {begin + edges[wrong]} joins {ends} of different labels")
+
+    in_chunks(check_chunk, len(graph.sources))
 
 
 def largest_class(labels):
@@ -69,7 +72,8 @@ def outside(bits, sources, targets):
 def check_depths(graph, tree, depths):
     """Condition 2."""
     is_joined = depths == 0
-    for begin in range(0, len(tree), CHUNK):
+
+    def check_chunk(begin):
         edges = tree[begin : begin + CHUNK]
         sources, targets = at(graph.sources, edges), at(graph.targets, edges)
         ones, others = at(depths, sources), at(depths, targets)
@@ -77,6 +81,8 @@ def check_depths(graph, tree, depths):
         if wrong is not None:
             refuse(f"edge {edges[wrong]} of the tree joins the depths {ones[wrong]} and {others[wrong]}")
         is_joined[np.where(ones < others, targets, sources)] = True
+
+    in_chunks(check_chunk, len(tree))
     vertex = first(~is_joined)
     if vertex is not None:
         refuse(f"no edge of the tree leads from vertex {vertex} to one of depth {int(depths[vertex]) - 1}")

@@ -7,6 +7,7 @@ and ``certificate``, the UTF-8 bytes of a JSON object with the version, the prob
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -207,3 +208,18 @@ def first(wrong: np.ndarray) -> int | None:
 def at(array: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """The elements at positions that have been checked already: the fastest way, which clips."""
     return np.take(array, positions, mode="clip")
+
+
+def in_chunks(check, count: int) -> None:
+    """Call ``check`` with the first item of every chunk of ``count`` items, by all threads if they are many.
+
+    What the first failing chunk raises is raised.
+    """
+    begins = range(0, count, CHUNK)
+    if len(begins) < 2:
+        for begin in begins:
+            check(begin)
+        return
+    with ThreadPoolExecutor() as threads:  # NumPy's loops let each other run
+        for _ in threads.map(check, begins):
+            pass
