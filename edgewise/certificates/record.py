@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Of the layout of the file.
 VERSION = 1
 #: How many items a checker looks at in one step: their intermediate arrays stay in the caches.
-CHUNK = 1 << 15
+CHUNK = 1 << 17
 
 
 class GraphArrays(NamedTuple):
