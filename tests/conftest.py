@@ -91,6 +91,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if gpu and item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {gpu}"))
+        if item.get_closest_marker("interpreted"):
+            item.add_marker(pytest.mark.skip(reason="the same in the interpreter: set NUMBA_DISABLE_JIT=1"))
         if item.get_closest_marker("ptx") and os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0"):
             item.add_marker(pytest.mark.skip(reason="public interfaces compile for the current GPU only"))
         if item.get_closest_marker("ptx") and find_spec("numba_cuda") is None:

@@ -5,7 +5,7 @@ import pytest
 from edgewise.device.explorer import explore
 from tests.campaigns.exhaustive import CASES, join, union
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 #: Interleavings with up to three preemptions.
 INTERLEAVINGS = {
     "Rem's union, two threads": 107,

@@ -7,7 +7,7 @@ import pytest
 from tests.campaigns.mutants import ROOT
 from tests.campaigns.planted_faults import copy_for, faults, found_by_explorer, run, scenarios
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 KINDS = {
     "ABA",
     "lost atomic",

@@ -7,7 +7,7 @@ from edgewise.components import certificate
 from edgewise.components.verification import oracle
 from tests import jitter
 
-pytestmark = [pytest.mark.interpreter]
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS = range(150)
 SOURCES, TARGETS = np.array([4, 4, 3, 5, 1, 5, 2, 0, 6]), np.array([3, 2, 5, 1, 4, 0, 6, 6, 4])
 

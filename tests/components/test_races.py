@@ -22,7 +22,7 @@ from tests import jitter
 ecl_cc, rem_ranges, sampling = (
     import_module(f"edgewise.components.{name}") for name in ("ecl_cc", "rem_ranges", "sampling")
 )
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS = range(150)
 SOURCES, TARGETS = np.array([4, 4, 3, 5, 1, 5, 2]), np.array([3, 2, 5, 1, 4, 0, 6])
 #: Three vertices that each join another one with vertex 3.

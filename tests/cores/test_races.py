@@ -12,7 +12,7 @@ from edgewise.device import BlockWorker
 from tests import jitter
 
 peel = import_module("edgewise.cores.peel")
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 14, range(24), range(80)
 rng = np.random.default_rng(3)
 SOURCES, TARGETS = rng.integers(0, N, (2, 40))

@@ -11,7 +11,7 @@ from edgewise.cycles.search import dfs
 from edgewise.device.regions import Worker
 from tests import jitter
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS = range(30)
 #: Two cliques that share an edge, in stretches of two vertices, which the threads credit at the same time.
 EDGES = [(u, v) for clique in (range(5), range(3, 8)) for u in clique for v in clique if u < v]

@@ -30,7 +30,7 @@ from edgewise.device.explorer.reports import OutOfRange
 from edgewise.device.regions import Worker
 from edgewise.device.regions import barrier_wait as library_barrier
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS, MEMORIES = range(150), (None, CPU, GPU)
 
 

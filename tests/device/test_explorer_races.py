@@ -11,7 +11,7 @@ from edgewise.device.explorer import CPU, GPU, Fault, Scheduler, Shared, fetch_a
 from edgewise.device.explorer.operations import fence, load, store
 from edgewise.device.explorer.reports import DOCUMENTED
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS = range(60)
 PAGES = Path(__file__).resolve().parents[2] / "edgewise"
 

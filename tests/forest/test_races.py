@@ -12,7 +12,7 @@ from edgewise.forest.order import LARGEST
 from edgewise.forest.trees import Trees
 from tests import jitter
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 boruvka = import_module("edgewise.forest.boruvka")
 #: A cycle with chords, whose weights are few, so that edges of equal weight compete.
 SOURCES, TARGETS = np.array([0, 1, 2, 3, 4, 0, 0, 1]), np.array([1, 2, 3, 4, 5, 5, 3, 4])

@@ -8,7 +8,7 @@ import pytest
 from edgewise.ingest import string_table as ours
 from tests import jitter
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 WORDS = ["b", "a", "b", "c", "a", "b", "c", "c"]
 ROWS = len(WORDS) // 2

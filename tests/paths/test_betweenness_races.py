@@ -11,7 +11,7 @@ from edgewise.paths.betweenness import METHODS, _simple_rows
 from tests import jitter
 
 warps = import_module("edgewise.paths.betweenness.warps")
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 CORRECT = jitter.jittery(import_module("edgewise.device.teams").arrive_and_wait)
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(16), range(60)
 rng = np.random.default_rng(4)

@@ -14,7 +14,7 @@ from tests import jitter
 from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.level_synchronous")
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 70, range(24), range(150)
 rng = np.random.default_rng(5)
 #: Vertices that share bytes of the bitmap, and that several workers reach at once.

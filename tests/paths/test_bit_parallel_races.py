@@ -14,7 +14,7 @@ from edgewise.paths.measures.sums import PARTS
 from tests import jitter
 from tests.paths.test_bit_parallel import drawn, oracle
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(8), range(60)
 ENDS = drawn(N, 30, 9)
 #: Entries of a row that is not cut into pieces.

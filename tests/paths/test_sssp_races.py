@@ -15,7 +15,7 @@ from tests.paths.oracle import oracle
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 near_far = import_module("edgewise.paths.sssp.near_far")
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS, WORKERS = range(30), 3
 #: More seeds for a planted race, of which one is enough.
 MANY_SEEDS = range(200)

@@ -12,7 +12,7 @@ from tests import jitter
 
 both_ways = import_module("edgewise.strong.forward_backward")
 page = import_module("edgewise.strong.signatures")
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 9, range(12), range(40)
 rng = np.random.default_rng(4)
 SOURCES, TARGETS = rng.integers(0, N, (2, 14)).astype(np.uint32)

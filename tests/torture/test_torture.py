@@ -23,7 +23,7 @@ from edgewise.torture.asking import (
 )
 from edgewise.torture.batches import in_children
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 CASE = cases.Case(3, [(0, 1), (1, 0), (2, 2)], [2.0, 1.0, 5.0], False, 1, [0, 1, 1])
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "torture.md"

@@ -9,7 +9,7 @@ from edgewise.transactions.tl2 import TL2
 from edgewise.transactions.transaction import Memory, begin, commit, read, write
 from tests import jitter
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 
 class Interrupted:

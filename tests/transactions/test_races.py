@@ -15,7 +15,7 @@ from tests import jitter
 from tests.transactions.broken import BROKEN
 from tests.transactions.variants import RIGHT
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 LONGER = [name for name in WORKLOADS if name not in page.HOT]
 
 
