@@ -90,12 +90,13 @@ def check_depths(graph, tree, depths):
 
 def check_roots(labels, roots, canonical):
     """Condition 3, and the names of canonical labels."""
-    trees = np.bincount(labels[roots], minlength=len(labels))
-    label = first(trees > 1)
-    if label is not None:
-        refuse(f"the vertices of label {label} are in {trees[label]} trees")
+    is_of_root = np.zeros(len(labels), bool)
+    is_of_root[labels[roots]] = True
+    if np.count_nonzero(is_of_root) < len(roots):
+        found, trees = np.unique(labels[roots], return_counts=True)
+        refuse(f"the vertices of label {found[trees.argmax()]} are in {trees.max()} trees")
     if canonical:
-        vertex = first(labels > np.arange(len(labels)))
+        vertex = first(labels > np.arange(len(labels), dtype=np.int32 if len(labels) < 2**31 else np.int64))
         if vertex is not None:
             refuse(f"the label of vertex {vertex} is larger than the vertex")
         item = first(labels[roots] != roots)
