@@ -9,7 +9,7 @@ Proofs are made by the rooms of the problems, in their pages ``certificate``.
 
 from importlib import import_module
 
-from edgewise.certificates.record import Certificate, GraphArrays, expect
+from edgewise.certificates.record import Certificate, GraphArrays, are_within, expect
 
 __all__ = ["CHECKERS", "Certificate", "GraphArrays", "check"]
 
@@ -44,6 +44,6 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
         is_same = type(given) is int and given == count
         expect(is_same, f"the certificate is of a graph with {given!r:.40} {noun}, and this one has {count}")
     for ends in (graph.sources, graph.targets):
-        is_inside = not len(ends) or (0 <= int(ends.min()) and int(ends.max()) < graph.n_vertices)
+        is_inside = are_within(ends, 0, graph.n_vertices)
         expect(is_inside, "the graph has edges to vertices that it does not have; read it again")
     import_module(CHECKERS[certificate.problem]).check(graph, certificate)

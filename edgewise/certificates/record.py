@@ -163,7 +163,7 @@ class Certificate:
     def numbers(self, part: str, name: str, length: int | None, below: int, least: int = 0) -> np.ndarray:
         """Return an array of integers from ``least`` to ``below - 1``; otherwise as :meth:`array`."""
         array = self.array(part, name, length, "iu")
-        if len(array) and not (least <= int(array.min()) and int(array.max()) < below):
+        if not are_within(array, least, below):
             item = int(((array < least) | (array >= below)).argmax())
             wanted = f"must be from {least} to {below - 1}"
             refuse(f"{part} {name!r} of the certificate has {array[item]} at {item}, which {wanted}")
@@ -197,6 +197,14 @@ def expect(holds: object, problem: str) -> None:
 def refuse(problem: str) -> NoReturn:
     """Raise :class:`~edgewise.errors.VerificationError`."""
     raise VerificationError(problem)
+
+
+def are_within(array: np.ndarray, least: int, below: int) -> bool:
+    """Whether integers are from ``least`` to ``below - 1``."""
+    if not len(array):
+        return True
+    has_least = array.dtype.kind == "u" and least <= 0 or least <= int(array.min())
+    return has_least and int(array.max()) < below
 
 
 def first(wrong: np.ndarray) -> int | None:
