@@ -203,7 +203,7 @@ def are_within(array: np.ndarray, least: int, below: int) -> bool:
     """Whether integers are from ``least`` to ``below - 1``."""
     if not len(array):
         return True
-    has_least = array.dtype.kind == "u" and least <= 0 or least <= int(array.min())
+    has_least = (array.dtype.kind == "u" and least <= 0) or least <= int(array.min())
     return has_least and int(array.max()) < below
 
 
