@@ -89,10 +89,10 @@ def check_depths(graph, tree, depths):
 
 
 def check_roots(labels, roots, canonical):
-    """Condition 3, and the names of canonical labels."""
-    is_of_root = np.zeros(len(labels), bool)
-    is_of_root[labels[roots]] = True
-    if np.count_nonzero(is_of_root) < len(roots):
+    """Each label has one root at most; the names of canonical labels."""
+    has_root = np.zeros(len(labels), bool)
+    has_root[labels[roots]] = True
+    if np.count_nonzero(has_root) < len(roots):
         found, trees = np.unique(labels[roots], return_counts=True)
         refuse(f"the vertices of label {found[trees.argmax()]} are in {trees.max()} trees")
     if canonical:

@@ -24,6 +24,7 @@ no vertex of the class is smaller.
 
 import numpy as np
 
+from edgewise.certificates.components import check_roots
 from edgewise.certificates.record import CHUNK, Certificate, GraphArrays, at, expect, first, refuse
 
 
@@ -61,21 +62,6 @@ def check_tree(forest, parents, children, labels):
     vertex = first(~is_joined)
     if vertex is not None:
         refuse(f"no edge of the {way}-tree joins vertex {vertex} to the depth {int(depths[vertex]) - 1}")
-
-
-def check_roots(labels, roots, canonical):
-    """Condition 5, and the names of canonical labels."""
-    trees = np.bincount(labels[roots], minlength=len(labels))
-    label = first(trees > 1)
-    if label is not None:
-        refuse(f"the vertices of label {label} are in {trees[label]} trees")
-    if canonical:
-        vertex = first(labels > np.arange(len(labels)))
-        if vertex is not None:
-            refuse(f"the label of vertex {vertex} is larger than the vertex")
-        item = first(labels[roots] != roots)
-        if item is not None:
-            refuse(f"the label of the root {roots[item]} is another vertex, {labels[roots[item]]}")
 
 
 def check_ranks(labels, ranks, roots):
