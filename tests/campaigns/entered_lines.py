@@ -1,9 +1,9 @@
 """A plugin of pytest that keeps which of some chosen lines each test enters, and the test's seconds.
 
-``pytest -p tests.campaigns.entered_lines`` with two variables: ``ENTERED_PLACES``, a JSON list of
-``[file, line]``, and ``ENTERED_FOLDER``, where every process writes a file with one line of JSON a test,
-``[test, seconds, places]``.  It uses :mod:`sys.monitoring` of Python 3.12: only functions that have a chosen
-line report their lines, each line once a test.
+``pytest -p entered_lines``, with this page on the path and two variables: ``ENTERED_PLACES``, a JSON list of
+``[file, line]``, and ``ENTERED_FOLDER``, where every process writes a file with a line of JSON for each test
+that does not fail, ``[test, seconds, places]``.  It uses :mod:`sys.monitoring` of Python 3.12.  Only
+functions that have a chosen line report their lines, each line once a test.
 """
 
 import json
@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TOOL = 3
 
 
@@ -33,7 +32,7 @@ class Recorder:
     def __init__(self, places):
         self.lines = defaultdict(lambda: defaultdict(list))
         for number, (name, line) in enumerate(places):
-            self.lines[str(ROOT / name)][line].append(number)
+            self.lines[name][line].append(number)
         self.entered = set()
 
     def on_start(self, code, _offset):
@@ -59,6 +58,7 @@ class Hooks:
     def __init__(self):
         self.recorder = Recorder(json.loads(Path(os.environ["ENTERED_PLACES"]).read_text()))
         self.rows = []
+        self.failed = False
         events = sys.monitoring.events
         sys.monitoring.use_tool_id(TOOL, "entered lines")
         sys.monitoring.register_callback(TOOL, events.PY_START, self.recorder.on_start)
@@ -68,13 +68,20 @@ class Hooks:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
         self.recorder.entered.clear()
+        self.failed = False
         sys.monitoring.restart_events()
         start = time.perf_counter()
-        try:
-            return (yield)
-        finally:
+        done = yield
+        if not self.failed:
             seconds = round(time.perf_counter() - start, 3)
             self.rows.append(json.dumps([item.nodeid, seconds, sorted(self.recorder.entered)]))
+        return done
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        self.failed |= report.failed
+        return report
 
     def pytest_sessionfinish(self):
         file = Path(os.environ["ENTERED_FOLDER"], f"{os.getpid()}.jsonl")

@@ -16,6 +16,7 @@ import ast
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -254,29 +255,22 @@ def environment_of(engine, folder):
 def entered(faults, folder, given):
     """Which tests enter the line of each fault, ``[(engine, test, seconds)]``, and all compiled tests."""
     places = folder / "places.json"
-    places.write_text(json.dumps([(fault.file, fault.line) for fault in faults]))
+    copy = folder / "0"
+    places.write_text(json.dumps([(str(copy / fault.file), fault.line) for fault in faults]))
     tests = [[] for _ in faults]
     compiled = set()
     for engine in ENGINES:
         kept = folder / engine
         kept.mkdir()
         own = {"ENTERED_PLACES": str(places), "ENTERED_FOLDER": str(kept)}
-        options = [
-            "-q",
-            "-n",
-            str(given.processes),
-            "-p",
-            "tests.campaigns.entered_lines",
-            "-p",
-            "no:cacheprovider",
-        ]
+        options = ["-q", "-n", str(given.processes), "-p", "entered_lines", "-p", "no:cacheprovider"]
         if engine != "compiled":
             options += ["-m", engine]
         start = time.monotonic()
         said = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *given.tests],
-            cwd=ROOT,
-            env=environment_of(engine, ROOT) | own,
+            cwd=copy,
+            env=environment_of(engine, copy) | own,
             capture_output=True,
             text=True,
             check=False,
@@ -365,11 +359,12 @@ def campaign(faults, given):
     """Judge all faults; return a row for each."""
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(given.processes) as pool:
         folder = Path(name)
-        tests, compiled = entered(faults, folder, given)
         copies = SimpleQueue()
         for number in range(given.processes):
             copy_tree(folder / str(number))
             copies.put(folder / str(number))
+        shutil.copy(Path(__file__).with_name("entered_lines.py"), folder / "0")
+        tests, compiled = entered(faults, folder, given)
 
         def one(fault, entering):
             copy = copies.get()
