@@ -275,6 +275,8 @@ def entered(faults, folder, given):
             text=True,
             check=False,
         ).stdout
+        if not any(kept.iterdir()):
+            raise SystemExit(f"no test passes without a fault ({engine}):\n{said[-2000:]}")
         print(f"{engine}: {said.splitlines()[-1:]} {time.monotonic() - start:.0f} s", flush=True)
         for file in kept.iterdir():
             for line in file.read_text().splitlines():
