@@ -5,7 +5,7 @@ from itertools import cycle
 import numpy as np
 import pytest
 
-from edgewise.crossover import LEAST_PAIRS, MOST_SPREAD, crossover, is_steady, measure
+from edgewise.crossover import LEAST_PAIRS, MOST_SPREAD, Measurement, crossover, is_steady, measure
 
 SIZES = [1 << exponent for exponent in range(7, 15)]
 pytestmark = pytest.mark.interpreter
@@ -105,3 +105,7 @@ def test_sizes_that_take_too_long_are_left_out():
     assert all(len(one.ratios) >= LEAST_PAIRS for one in times)
     assert clock.now < 40_000 + 3 * SIZES[len(times)] + 6 * SIZES[0]
     assert measured(steep, flat, 1e-6) == []
+
+
+def test_the_spread_is_that_of_the_quartiles():
+    assert Measurement(7, [1.0, 2.0, 3.0, 5.0, 99.0]).spread == 5.0 / 2.0

@@ -66,7 +66,7 @@ def measured(watch, name, k):
         "ratio": found.edge_cut / max(last["default"].edge_cut, 1),
         "default": times["default"],
         "ms": times[PRESET],
-        "in_transactions": 1e3 * (work.matching.seconds + work.moves.seconds),
+        "in_transactions": 1e3 * work.report()["seconds_in_transactions"],
         "matching_aborts": work.matching.abort_rate,
         "move_aborts": work.moves.abort_rate,
         "weight_aborts": work.weights.abort_rate,

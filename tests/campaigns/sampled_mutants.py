@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.campaigns.mutants import ENGINES, ROOT, copy_tree, write
+from tests.campaigns.mutants import ENGINES, ROOT, write
 
 COMPARISONS = {
     ast.Lt: ("<", "<="),
@@ -64,6 +64,8 @@ NAMES = {
     "fetch_min": "fetch_max",
     "fetch_max": "fetch_min",
 }
+#: What a copy of the tree does not have.
+LEFT_OUT = (".*", "__pycache__", "_build", "results", "dist", "build")
 #: Tests that run with a fault on one engine at most, how many compiled, and their seconds without it.
 MOST_TESTS, MOST_COMPILED, MOST_SECONDS = 150, 40, 90
 
@@ -264,6 +266,7 @@ def entered(faults, folder, given):
         kept.mkdir()
         own = {"ENTERED_PLACES": str(places), "ENTERED_FOLDER": str(kept)}
         options = ["-q", "-n", str(given.processes), "-p", "entered_lines", "-p", "no:cacheprovider"]
+        options.append("--continue-on-collection-errors")
         if engine != "compiled":
             options += ["-m", engine]
         start = time.monotonic()
@@ -363,7 +366,7 @@ def campaign(faults, given):
         folder = Path(name)
         copies = SimpleQueue()
         for number in range(given.processes):
-            copy_tree(folder / str(number))
+            shutil.copytree(ROOT, folder / str(number), ignore=shutil.ignore_patterns(*LEFT_OUT))
             copies.put(folder / str(number))
         shutil.copy(Path(__file__).with_name("entered_lines.py"), folder / "0")
         tests, compiled = entered(faults, folder, given)

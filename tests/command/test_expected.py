@@ -13,6 +13,7 @@ import edgewise as ew
 from edgewise import memory
 from edgewise.command import PLANNED, expected, run
 from edgewise.errors import EdgewiseWarning, OutOfMemoryError
+from edgewise.streams import ways
 
 pytestmark = pytest.mark.interpreter
 VERTICES, EDGES = 400, 3000
@@ -65,6 +66,16 @@ def test_headers_say_how_large_the_graph_is(graph, files, end):
     assert known.graph.is_weighted and known.reading > 8 * graph.n_edges
     need = expected.need_of(known, ("cores", {}))
     assert need.method == "peel" and need.bytes >= need.call > 0
+
+
+@pytest.mark.parametrize("with_tables", [False, True])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_what_the_program_needs_depends_on_what_it_loads(with_tables, is_large, graph, monkeypatch):
+    monkeypatch.setattr(ways, "FEW", 1 if is_large else 10**9)
+    need = expected.need_of(expected.Expected(graph, graph.n_edges, 1000, True, with_tables), None)
+    program = ways.BASE + with_tables * ways.OF_TABLES if is_large else ways.WITHOUT_KERNELS
+    arrays = graph.sources.nbytes + graph.targets.nbytes + graph.weights.nbytes
+    assert need == (program + 1000, program + arrays, None)
 
 
 @pytest.mark.parametrize("end", ESTIMATED)

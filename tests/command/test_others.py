@@ -79,6 +79,13 @@ def test_convert(tmp_path, capsys):
     assert ew.read(metis).n_edges == 3
 
 
+def test_a_graph_is_not_written_over_its_file(tmp_path, capsys):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("a,b\nb,c\n")
+    assert run(["convert", str(edges), str(edges)]) == 2
+    assert "input" in capsys.readouterr().err and edges.read_text() == "a,b\nb,c\n"
+
+
 def test_switches_that_are_off(tmp_path, capsys):
     edges = tmp_path / "edges.txt"
     edges.write_text("0 1\n1 2\n3 4\n")

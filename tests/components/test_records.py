@@ -1,5 +1,7 @@
 """Every record gets a cluster: numbering by records, names of clusters, and the table."""
 
+import gzip
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -174,6 +176,17 @@ def test_records_in_files(tmp_path):
     pa.parquet.write_table(people.slice(1), tmp_path / "people.parquet")
     with pytest.raises(GraphError, match="has changed since its ids were read"):
         found.to_frame()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_tables_that_are_compressed_once_more_are_no_records(kind, tmp_path):
+    (tmp_path / "pairs.csv").write_text("l,r\na,b\n")
+    people = tmp_path / f"people.{kind}"
+    ew.write(ew.Graph.from_edges(["a"], ["b"]), people)
+    packed = tmp_path / f"people.{kind}.gz"
+    packed.write_bytes(gzip.compress(people.read_bytes()))
+    with pytest.raises(FileError, match=rf"people\.{kind}\.gz: is a table inside gzip; decompress it"):
+        ew.read(tmp_path / "pairs.csv", vertices=packed)
 
 
 def test_text_keeps_every_character(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from edgewise.device.explorer import CPU, GPU, Fault, Scheduler, Shared, fetch_add
 from edgewise.device.explorer.operations import fence, load, store
+from edgewise.device.explorer.races import Races
 from edgewise.device.explorer.reports import DOCUMENTED
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
@@ -130,3 +131,11 @@ def test_every_documented_race_is_of_an_access_and_has_a_reason():
             isinstance(node, ast.Name) and node.id == "load" for node in nodes
         )
         assert is_access, f"{page}:{line} is not directly above an access, or beside it"
+
+
+@pytest.mark.parametrize(("found", "more"), [(1, ""), (2, "; and 1 more"), (3, "; and 2 more")])
+def test_a_report_says_how_many_more_there_are(found, more):
+    races = Races()
+    races.found = {number: (f"race {number}", False) for number in range(found)} | {"intended": ("no", True)}
+    with pytest.raises(Fault, match=f"^race 0{more}$"):
+        races.report()

@@ -8,6 +8,7 @@ from edgewise import components
 from edgewise.errors import OptionError, VerificationError
 from edgewise.experiments import own_graph, peers
 from edgewise.experiments.own_graph import compare
+from edgewise.experiments.report import Figure, Report, Table
 from edgewise.experiments.web_page import page
 
 CLOSE = {"runs": 1, "only": ("components",)}
@@ -95,3 +96,11 @@ def test_page(found):
 
 def _hyphenated(name):
     return name.replace(" ", "-")
+
+
+def test_a_curve_without_points_hides_no_picture():
+    series = {"nothing": [], "something": [("a", 1.0), ("b", 2.0)]}
+    figures = [Figure("one", "One", "x", "y", series), Figure("none", "None", "x", "y", {"nothing": []})]
+    table = Table("t", "T", "", {"a": "A"}, [{"a": 1}], figures=figures)
+    report = Report("own", "tiny", ("cpu:0",), 1, {}, [table])
+    assert page("Title", {}, [report]).count("data:image/svg+xml;base64,") == 1

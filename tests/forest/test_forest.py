@@ -122,6 +122,8 @@ def test_types(dtype):
 def test_filter_step(dtype, monkeypatch):
     """Most edges are heavy, and the sample is smaller than the graph."""
     monkeypatch.setattr(filter_step, "SAMPLE", 64)
+    monkeypatch.setattr(filter_step, "CPU_TILE", 16)  # so a group has many tiles
+    monkeypatch.setattr(filter_step, "CPU_GROUPS", 1)
     draw = np.random.default_rng(3)
     n, m = 40, 1500
     graph = ew.Graph.from_edges(

@@ -465,6 +465,8 @@ def test_arrow_integers():
     ("sources", "targets", "message"),
     [
         (np.array(["a"]), np.array([1]), "sources are strings, targets are integers"),
+        (pa.array(["a"]), np.array([b"b"]), "sources are strings, targets are bytes"),
+        (np.array([b"b"]), pa.array(["a"]), "sources are bytes, targets are strings"),
         (pa.array(["a", None]), pa.array(["a", "b"]), r"sources\[1\] is null"),
         (pa.array([1, None]), pa.array([1, 2]), r"sources\[1\] is null"),
         (np.array([1.5]), np.array([2.5]), "hold double .float, DOUBLE.; ids are integers or strings"),

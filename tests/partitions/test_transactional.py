@@ -15,7 +15,7 @@ from edgewise.partitions.levels import Level, moved, with_rows
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.rating import FACT, WORDS
 from edgewise.partitions.refine.state import AT
-from edgewise.partitions.transactional import match
+from edgewise.partitions.transactional import Counts, Transactions, match
 from tests import jitter
 from tests.zoo import ZOO
 
@@ -177,3 +177,13 @@ def test_neighbours_do_not_move_together():
         assert (job.progress[AT.own_total] - before) // 2 == gains[has_moved].sum()
         marks = np.isin(np.repeat(np.arange(512), np.diff(level.offsets)), has_moved)
         assert not (marks & np.isin(level.neighbours, has_moved)).any()
+
+
+def test_a_report_sums_the_seconds_of_both_kinds():
+    found = Transactions(Counts(3, 1, 0.5), Counts(6, 2, 0.25), Counts(0, 0, 9.0), ()).report()
+    assert found["seconds_in_transactions"] == 0.75
+    assert (found["matching_abort_rate"], found["move_abort_rate"], found["weight_abort_rate"]) == (
+        0.25,
+        0.25,
+        0,
+    )

@@ -77,6 +77,7 @@ KINDS = {
         {"source": np.array([2**64 - 2, 3], np.uint64), "target": np.array([3, 2**63], np.uint64)}
     ],
     "uint64 beside int64": [{"source": np.array([2**64 - 2, 3], np.uint64), "target": [3, 2**62]}],
+    "largest int64 beside uint64": [{"source": np.array([2**63 - 1, 3], np.uint64), "target": [3, 5]}],
     "largest int64": [{"source": [2**63 - 1, 5, 2**63 - 1], "target": [-1, 2**63 - 1, 2**63 - 1]}],
     "largest uint64": [
         {"source": np.array([2**64 - 1, 9], np.uint64), "target": np.array([3, 2**64 - 1], np.uint64)}

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import random
 import re
 import sys
@@ -131,6 +132,18 @@ def test_every_planted_fault_is_found(monkeypatch):
     monkeypatch.setattr(faults, "shrunk", lambda case, shows: case)
     found = faults.self_test(cases=100)
     assert len(found) == 30 and [one.summary for one in found if one.reproducer is None] == []
+
+
+def test_a_fault_that_is_not_found_has_no_case(monkeypatch):
+    monkeypatch.setattr(faults, "FAULTS", faults.FAULTS[:1])
+    (found,) = faults.self_test(cases=0)
+    assert found[2:] == (0, 0, 0, None)
+
+
+@pytest.mark.parametrize("far", [-1, 2**31 - 1, 2**63 - 1, sys.float_info.max, math.inf])
+def test_libraries_say_in_many_ways_that_a_vertex_is_not_reached(far):
+    number = problems._numbers([far, 3], 2)
+    assert number == [math.inf, 3]
 
 
 @pytest.mark.parametrize("kind", ENDS)

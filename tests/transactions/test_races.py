@@ -92,6 +92,8 @@ def overflow(tx, number):
         (lambda: check_protocol("tl2", seeds=()), "give some"),
         (lambda: check_body(overflow, np.zeros(1, np.int64), 1), "2147483648 has more than 32 bits"),
         (lambda: check_body(overflow, np.full(1, 2**40), 1), "1099511627776 has more than 32 bits"),
+        (lambda: check_body(overflow, np.zeros(1, np.int64), -1), "count=-1 "),
+        (lambda: check_body(overflow, np.zeros(1, np.int64), 1.5), "count=1.5 "),
         (lambda: check_body(overflow, [1], 1), "words are a one-dimensional array"),
     ],
 )
