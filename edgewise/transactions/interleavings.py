@@ -25,7 +25,6 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.device.explorer import NoProgress, Scheduler, Shared, preemptible
 from edgewise.errors import OptionError, VerificationError, argument
-from edgewise.method import check_whole
 from edgewise.transactions import runner
 from edgewise.transactions.check import UNUSED, VALUE_BITS, VALUES, History, check_history, with_versions
 from edgewise.transactions.memory import TransactionalMemory, TransactionError, check_words, named
@@ -168,7 +167,6 @@ def check_body(
         raise OptionError(
             "words are on a GPU, and the scheduler runs on the CPU; give a copy, as words.get()"
         )
-    check_whole("count", count, 0)
     protocol, recorder = named(protocol), Recorder(words.dtype)
     recorder.check_range(words.tolist())
     run_slot = cache(lambda kind: preemptible(runner.slot_of(body, kind), recorder.in_place()))
