@@ -17,8 +17,8 @@ from edgewise.errors import GraphError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Driver, Method, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.needs import Needs, size_of
-from edgewise.paths.csr import adjacency_of, takes_one_core
+from edgewise.needs import Needs, Size, size_of
+from edgewise.paths.csr import adjacency_of, bytes_with_incoming, takes_one_core
 from edgewise.strong.result import StrongComponents
 
 __all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
@@ -37,6 +37,21 @@ class StrongMethod(Method):
     reads: str = field(kw_only=True)
 
 
+def bytes_of_marks(size: Size) -> int:
+    """Labels, marks and two lists of vertices."""
+    return (3 * size.width + 1) * size.vertices
+
+
+def bytes_among(size: Size) -> int:
+    """What a depth-first search among the vertices that are left takes."""
+    return (4 * size.width + 8) * size.vertices
+
+
+def bytes_with_passes(size: Size) -> float:
+    """What all takes if the passes over outgoing rows become so many that incoming ones are made."""
+    return bytes_of_marks(size) + bytes_with_incoming(bytes_among, size)
+
+
 METHODS = {
     "tarjan": StrongMethod(
         Driver("edgewise.strong.tarjan:tarjan"),
@@ -52,7 +67,7 @@ METHODS = {
         "Fleischer, Hendrickson & Pinar 2000; Slota et al. 2014",
         devices=("cpu",),
         reads="adjacency",
-        memory=lambda size: (3 * size.width + 1) * size.vertices,
+        memory=lambda size: bytes_of_marks(size) + bytes_among(size),
     ),
     "signatures": StrongMethod(
         Driver("edgewise.strong.signatures:signatures"),
@@ -130,8 +145,10 @@ def needs(graph, *, method="auto", **options) -> Needs:
     size = size_of(graph)
     if method == "auto":
         method = _usual_method("cpu", takes_one_core(size.vertices, size.entries))
-    form = "edges" if METHODS[method].reads == "edges" else "rows"
-    return Needs((form,), method, METHODS[method].memory, size)
+    form, term = "edges" if METHODS[method].reads == "edges" else "rows", METHODS[method].memory
+    if METHODS[method].reads == "adjacency" and graph.directed and "searches" not in graph.prepared:
+        term = bytes_with_passes
+    return Needs((form,), method, term, size)
 
 
 def _usual_method(device, is_small):

@@ -261,7 +261,7 @@ def command_within(draw):
         if by_option and found.peak > limit * (1 + TOLERANCE) + NOISE:
             return known | {"outcome": "above the limit"}
         if "ways" not in plan:  # beside a run that compiles nothing
-            peak = run_of(*words, "-o", f"{folder}/expected{end}").peak
+            peak = run_of(*words, "-o", f"{folder}/again{end}").peak
             known["error"] = round(100 * (needs[0] / peak - 1), 1)
         same = fresh(are_same, f"{folder}/found{end}", f"{folder}/expected{end}")
         return known | {"outcome": "equal" if same else "wrong"}
