@@ -1,7 +1,7 @@
 """What the stages of clustering pairs of strings take, one after the other and in one run.
 
-``stages`` runs each stage by itself over all row groups: reading bytes, decoding, numbering with its loops,
-joining, labels, making the table of names, encoding and writing.  Rows tell the seconds of the clock and of the
+Each stage is run by itself over all row groups: reading bytes, decoding, numbering with its loops, joining,
+labels, making the table of names, encoding and writing.  Rows tell the seconds of the clock and of the
 processor, nanoseconds a pair, and page faults.  The last rows are of the whole work in one process, by
 :mod:`edgewise.timer`, and how many cores were busy in each tenth of a second.
 
@@ -14,7 +14,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from threading import Event, Thread
 from types import SimpleNamespace
 
