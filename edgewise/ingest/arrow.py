@@ -9,6 +9,7 @@ The loops need offsets and bytes (:class:`~edgewise.ingest.string_words.Strings`
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -117,14 +118,14 @@ def with_plain_nulls(column):
 
     if not types.is_dictionary(column.type):
         return column
-    import pyarrow.compute as pc  # takes as long as a small file
-
     if isinstance(column, pa.ChunkedArray):
         values = without_views(pa.array([], column.type.value_type)).type
         chunks = [with_plain_nulls(chunk) for chunk in column.chunks]
         return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, values, column.type.ordered))
     codes, values = column.indices, without_views(column.dictionary)
     if values.null_count:
+        import pyarrow.compute as pc  # takes as long as a small file
+
         codes = pc.if_else(values.is_valid().take(codes), codes, pa.scalar(None, codes.type))
     return pa.DictionaryArray.from_arrays(codes, values, ordered=column.type.ordered)
 
@@ -230,6 +231,8 @@ class ColumnNumbers:
         both = is_utf8(value_type(left)) and is_utf8(value_type(right))
         self.kind, self.wide = (pa.string(), pa.large_string()) if both else (pa.binary(), pa.large_binary())
         self.strings, self.utf8 = StringNumbers(2 * expected), both
+        #: Room for a number of each code of a dictionary.
+        self.rows_of_codes: Any = np.empty(0, np.int64)
 
     def add(self, left, right, sources, targets):
         """Write the numbers of a batch of pairs into ``sources`` and ``targets`` (uint32).
@@ -250,10 +253,8 @@ class ColumnNumbers:
 
         columns, before = [without_views(column) for column in columns], self.strings.count
         middle, size = len(columns[0]) // 2, sum(column.nbytes for column in columns)
-        coded = [types.is_dictionary(column.type) for column in columns]
-        if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
-            columns = [c if code else c.dictionary_encode() for c, code in zip(columns, coded)]
-            self._add_dictionaries(columns, numbers)
+        if any(types.is_dictionary(column.type) for column in columns):
+            self._add_dictionaries(columns, numbers)  # no smaller for a few rows, so it cannot be halved
         elif size > BATCH_BYTES and middle:
             for part in slice(0, middle), slice(middle, len(columns[0])):
                 self._add([column[part] for column in columns], [column[part] for column in numbers])
@@ -273,15 +274,36 @@ class ColumnNumbers:
         """Number the values that occur, in the order of their first appearance, and the rows through them."""
         import pyarrow as pa
 
-        sides = _distinct(columns[0], 0), _distinct(columns[1], 1)
-        order = np.argsort(np.concatenate([positions for _, positions, _ in sides]))
-        values = [column.dictionary.take(codes) for column, (codes, _, _) in zip(columns, sides)]
+        sides = [self._distinct(column) for column in columns]
+        positions = [2 * rows + side for side, (_, rows, _) in enumerate(sides)]
+        order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both sides
+        values = [values for values, _, _ in sides]
         column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
-        ordered, ranks = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
-        self.strings.add(self._strings(column.take(pa.array(order))), [ordered])
-        ranks[order] = ordered
-        numbers[0][:] = ranks[: len(values[0])][sides[0][2]]
-        numbers[1][:] = ranks[len(values[0]) :][sides[1][2]]
+        ordered, found = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
+        self.strings.add(self._strings(column.take(arrow_array(order))), [ordered])
+        found[order] = ordered
+        for one, part, (_, _, ranks) in zip(numbers, np.split(found, [len(values[0])]), sides):
+            one[:] = part[ranks]
+
+    def _distinct(self, column):
+        """Distinct values in the order of their first appearance, the rows of it, and each row's value.
+
+        The rows of a column without a dictionary are taken as distinct.
+        """
+        from pyarrow import types
+
+        rows = np.arange(len(column), dtype=np.int64)
+        if not types.is_dictionary(column.type):
+            return column, rows, rows
+        codes, size = numpy_array(column.indices), len(column.dictionary)
+        if size > len(self.rows_of_codes):
+            self.rows_of_codes = np.empty(size, np.int64)
+        ranks = self.rows_of_codes  # first rows, and then ranks, where codes occur
+        ranks[codes[::-1]] = rows[::-1]  # the last write stays
+        rows = np.flatnonzero(ranks[codes] == rows)
+        distinct = codes[rows]
+        ranks[distinct] = np.arange(len(rows))
+        return column.dictionary.take(arrow_array(distinct)), rows, ranks[codes]
 
     def _kind_for(self, *columns):
         """The type with short offsets, unless the columns together are too long for it."""
@@ -330,10 +352,3 @@ class ColumnNumbers:
             self.strings.add([column], [np.empty(len(part) - 1, np.uint32)])
         if self.strings.count != count:
             raise ValueError("a string that occurs twice")
-
-
-def _distinct(column, side):
-    """Distinct codes, the position at which each appears first, and for each row the rank of its code."""
-    codes = np.asarray(column.indices)
-    distinct, rows, ranks = np.unique(codes, return_index=True, return_inverse=True)
-    return distinct, 2 * rows + side, ranks
