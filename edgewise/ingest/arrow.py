@@ -9,13 +9,13 @@ The loops need offsets and bytes (:class:`~edgewise.ingest.string_words.Strings`
 """
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from edgewise.errors import GraphError
 from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.ingest.strings import StringNumbers
+from edgewise.primitives.counting_sort import gather
 
 #: What an int64 is combined with, so that the order of its bytes is that of the numbers.
 SIGN = 1 << 63
@@ -218,6 +218,39 @@ def _bytes_type(kind):
     return pa.large_binary() if types.is_large_string(kind) else pa.binary()
 
 
+class Coded:
+    """A column of strings as its distinct ones and where they are; several threads may make such columns.
+
+    ``values`` is an Arrow array of the strings in the order of their first appearance, ``rows`` where each
+    appears first, and ``ranks`` which of them a row has: int64 arrays.  Without a dictionary each row counts
+    as another string.
+    """
+
+    def __init__(self, column):
+        from pyarrow import types
+
+        self.values, self.rows = column, np.arange(len(column), dtype=np.int64)
+        self.ranks = self.rows
+        if types.is_dictionary(column.type):
+            codes, rows = numpy_array(column.indices), self.rows
+            of_codes = np.empty(len(column.dictionary), np.int64)  # set for codes that occur
+            of_codes[codes[::-1]] = rows[::-1]  # the last write stays
+            self.rows = np.flatnonzero(of_codes[codes] == rows)
+            distinct = codes[self.rows]
+            of_codes[distinct] = np.arange(len(distinct))
+            self.values, self.ranks = column.dictionary.take(arrow_array(distinct)), of_codes[codes]
+
+    def __len__(self):
+        return len(self.ranks)
+
+
+def is_coded(column) -> bool:
+    """Whether a column holds strings by the codes of a dictionary."""
+    from pyarrow import types
+
+    return isinstance(column, Coded) or (types.is_dictionary(column.type) and is_text(column.type))
+
+
 class ColumnNumbers:
     """Numbers the strings of two Arrow columns of types ``left`` and ``right``, batch by batch.
 
@@ -231,13 +264,12 @@ class ColumnNumbers:
         both = is_utf8(value_type(left)) and is_utf8(value_type(right))
         self.kind, self.wide = (pa.string(), pa.large_string()) if both else (pa.binary(), pa.large_binary())
         self.strings, self.utf8 = StringNumbers(2 * expected), both
-        #: Room for a number of each code of a dictionary.
-        self.rows_of_codes: Any = np.empty(0, np.int64)
 
     def add(self, left, right, sources, targets):
         """Write the numbers of a batch of pairs into ``sources`` and ``targets`` (uint32).
 
-        The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them.
+        The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them, or
+        :class:`Coded`.
         """
         self._add([left, right], [sources, targets])
 
@@ -249,61 +281,41 @@ class ColumnNumbers:
 
     def _add(self, columns, numbers):
         """Number the strings of one column, or of two, in halves if they are long."""
-        from pyarrow import types
+        before = self.strings.count
+        if any(map(is_coded, columns)):  # a dictionary is no smaller for a few rows, so it cannot be halved
+            self._add_coded([one if isinstance(one, Coded) else Coded(one) for one in columns], numbers)
+        else:
+            self._add_plain([without_views(column) for column in columns], numbers)
+        if self.utf8:
+            self.strings.check_utf8(before)
 
-        columns, before = [without_views(column) for column in columns], self.strings.count
+    def _add_plain(self, columns, numbers):
         middle, size = len(columns[0]) // 2, sum(column.nbytes for column in columns)
-        if any(types.is_dictionary(column.type) for column in columns):
-            self._add_dictionaries(columns, numbers)  # no smaller for a few rows, so it cannot be halved
-        elif size > BATCH_BYTES and middle:
+        if size > BATCH_BYTES and middle:
             for part in slice(0, middle), slice(middle, len(columns[0])):
-                self._add([column[part] for column in columns], [column[part] for column in numbers])
-            return
+                self._add_plain([column[part] for column in columns], [column[part] for column in numbers])
         elif size > PAIR_BYTES:
             raise GraphError(f"an id is longer than {PAIR_BYTES:,} bytes; shorten such ids")
         else:
             self.strings.add(self._strings(*columns), numbers)
-        if self.utf8:
-            self.strings.check_utf8(before)
 
     def reserve(self, count):
         """Make room for ``count`` strings at once, before any is added."""
         self.strings.expect(count)
 
-    def _add_dictionaries(self, columns, numbers):
-        """Number the values that occur, in the order of their first appearance, and the rows through them."""
+    def _add_coded(self, columns, numbers):
+        """Number the distinct values in the order of their first appearance, and the rows through them."""
         import pyarrow as pa
 
-        sides = [self._distinct(column) for column in columns]
-        positions = [2 * rows + side for side, (_, rows, _) in enumerate(sides)]
-        order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both sides
-        values = [values for values, _, _ in sides]
+        positions = [2 * column.rows + side for side, column in enumerate(columns)]
+        order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both columns
+        values = [without_views(column.values) for column in columns]
         column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
         ordered, found = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
         self.strings.add(self._strings(column.take(arrow_array(order))), [ordered])
         found[order] = ordered
-        for one, part, (_, _, ranks) in zip(numbers, np.split(found, [len(values[0])]), sides):
-            one[:] = part[ranks]
-
-    def _distinct(self, column):
-        """Distinct values in the order of their first appearance, the rows of it, and each row's value.
-
-        The rows of a column without a dictionary are taken as distinct.
-        """
-        from pyarrow import types
-
-        rows = np.arange(len(column), dtype=np.int64)
-        if not types.is_dictionary(column.type):
-            return column, rows, rows
-        codes, size = numpy_array(column.indices), len(column.dictionary)
-        if size > len(self.rows_of_codes):
-            self.rows_of_codes = np.empty(size, np.int64)
-        ranks = self.rows_of_codes  # first rows, and then ranks, where codes occur
-        ranks[codes[::-1]] = rows[::-1]  # the last write stays
-        rows = np.flatnonzero(ranks[codes] == rows)
-        distinct = codes[rows]
-        ranks[distinct] = np.arange(len(rows))
-        return column.dictionary.take(arrow_array(distinct)), rows, ranks[codes]
+        for one, part, column in zip(numbers, np.split(found, [len(values[0])]), columns):
+            one[:] = gather(part, column.ranks)
 
     def _kind_for(self, *columns):
         """The type with short offsets, unless the columns together are too long for it."""

@@ -367,6 +367,7 @@ class StreamedPairs(PairBatches):
     """
 
     batch_rows = BATCH_ROWS
+    takes_coded = True
 
     def __init__(self, schema, stream):
         weight, columns = stream.problem.weight, stream.columns
@@ -422,8 +423,7 @@ class StreamedPairs(PairBatches):
         self.stream.edges += batch.num_rows
 
     def _join(self, batch):
-        given = [batch.column(name) for name in self.id_columns]
-        given += [self.row_in_file, self.stream.problem.weights_of(batch, self)]
+        given = [*self._ids, self.row_in_file, self.stream.problem.weights_of(batch, self)]
         with timer("join"):
             try:
                 self.ids.join(*given)

@@ -10,7 +10,13 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import EdgewiseError, FileError
-from edgewise.files.parquet_footer import _has_codes, column_sizes, dictionary_columns, integer_range, unsigned_at
+from edgewise.files.parquet_footer import (
+    _has_codes,
+    column_sizes,
+    dictionary_columns,
+    integer_range,
+    unsigned_at,
+)
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.interpreter
