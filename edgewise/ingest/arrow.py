@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from edgewise.errors import GraphError
+from edgewise.index_type import index_type
 from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.ingest.strings import StringNumbers
 from edgewise.primitives.counting_sort import gather
@@ -222,18 +223,19 @@ class Coded:
     """A column of strings as its distinct ones and where they are; several threads may make such columns.
 
     ``values`` is an Arrow array of the strings in the order of their first appearance, ``rows`` where each
-    appears first, and ``ranks`` which of them a row has: int64 arrays.  Without a dictionary each row counts
-    as another string.
+    appears first, and ``ranks`` which of them a row has.  Without a dictionary each row counts as another
+    string.
     """
 
     def __init__(self, column):
         from pyarrow import types
 
-        self.values, self.rows = column, np.arange(len(column), dtype=np.int64)
+        kind = index_type(len(column))
+        self.values, self.rows = column, np.arange(len(column), dtype=kind)
         self.ranks = self.rows
         if types.is_dictionary(column.type):
             codes, rows = numpy_array(column.indices), self.rows
-            of_codes = np.empty(len(column.dictionary), np.int64)  # set for codes that occur
+            of_codes = np.empty(len(column.dictionary), kind)  # set for codes that occur
             of_codes[codes[::-1]] = rows[::-1]  # the last write stays
             self.rows = np.flatnonzero(of_codes[codes] == rows)
             distinct = codes[self.rows]
@@ -307,7 +309,7 @@ class ColumnNumbers:
         """Number the distinct values in the order of their first appearance, and the rows through them."""
         import pyarrow as pa
 
-        positions = [2 * column.rows + side for side, column in enumerate(columns)]
+        positions = [2 * column.rows.astype(np.int64) + side for side, column in enumerate(columns)]
         order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both columns
         values = [without_views(column.values) for column in columns]
         column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])

@@ -179,7 +179,8 @@ class PairBatches:
         self.rows = self.begun = 0
         self.kept_any = self.condition is None
         self.unknown: dict[str, int] = {}
-        self._selected = self._ids = None
+        self._selected: Any = None
+        self._ids: Any = None
 
     def begin(self, schema, row=0):
         """Begin a file, at a row of it; raise unless its schema agrees with the pairs taken in so far."""
