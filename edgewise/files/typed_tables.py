@@ -26,7 +26,7 @@ from edgewise.errors import GraphError
 from edgewise.files.parquet_footer import column_sizes, dictionary_columns
 from edgewise.files.read_ahead import AHEAD_IN_PIECE
 from edgewise.files.streams import native, one_line
-from edgewise.ingest.arrow import arrow_array, checked
+from edgewise.ingest.arrow import arrow_array, checked, is_text
 from edgewise.ingest.frames import batches_of, schema_of
 
 #: Rows of a batch.
@@ -66,7 +66,8 @@ class ParquetTable(TypedTable):
         self.file = parquet.ParquetFile(native(self.path), pre_buffer=False, buffer_size=BUFFER)
         self.metadata = metadata = self.file.metadata
         self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
-        self.id_columns: tuple = ()
+        #: Columns of ids that are strings, once :meth:`settle` was called.
+        self.id_columns: list[str] = []
         #: Rows of each row group.
         self.groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         if min(self.groups, default=0) < 0 or sum(self.groups) != self.rows:
@@ -84,8 +85,9 @@ class ParquetTable(TypedTable):
             self.file.close(force=True)
 
     def settle(self, id_columns):
-        """Keep the types; :meth:`pieces` have dictionaries of ids that are stored by codes of these."""
-        self.id_columns = id_columns
+        """Keep the types; :meth:`pieces` have dictionaries of strings that are stored by codes of these."""
+        text = [field.name for field in self.schema if is_text(field.type)]
+        self.id_columns = [name for name in text if name in id_columns]
 
     def pieces(self, columns, skip=0):
         """Yield the row groups after ``skip`` rows; see :func:`edgewise.files.pair_tables.pieces_of`.
