@@ -220,37 +220,52 @@ def _bytes_type(kind):
 
 
 class Coded:
-    """A column of strings as its distinct ones and where they are; several threads may make such columns.
+    """A column of strings by its ``ranks``: which of its distinct ``values``, an Arrow array, each row has.
 
-    ``values`` is an Arrow array of the strings in the order of their first appearance, ``rows`` where each
-    appears first, and ``ranks`` which of them a row has.  Without a dictionary each row counts as another
-    string.
+    The columns of a batch have the same values, in the order of their first appearance.
     """
 
-    def __init__(self, column):
-        from pyarrow import types
-
-        kind = index_type(len(column))
-        self.values, self.rows = column, np.arange(len(column), dtype=kind)
-        self.ranks = self.rows
-        if types.is_dictionary(column.type):
-            codes, rows = numpy_array(column.indices), self.rows
-            of_codes = np.empty(len(column.dictionary), kind)  # set for codes that occur
-            of_codes[codes[::-1]] = rows[::-1]  # the last write stays
-            self.rows = np.flatnonzero(of_codes[codes] == rows)
-            distinct = codes[self.rows]
-            of_codes[distinct] = np.arange(len(distinct))
-            self.values, self.ranks = column.dictionary.take(arrow_array(distinct)), of_codes[codes]
+    def __init__(self, values, ranks):
+        self.values, self.ranks = values, ranks
 
     def __len__(self):
         return len(self.ranks)
 
 
-def is_coded(column) -> bool:
-    """Whether a column holds strings by the codes of a dictionary."""
+def coded(columns):
+    """One or two columns of a batch as :class:`Coded`; several threads may call this at once.
+
+    At least one is a dictionary of strings without nulls; without one each row counts as another string.
+    """
+    import pyarrow as pa
+
+    sides = list(map(_distinct, columns))
+    values = [without_views(values) for values, _, _ in sides]
+    if values[0].type != values[-1].type or sum(one.nbytes for one in values) > BATCH_BYTES:
+        wide = pa.large_string() if all(is_utf8(one.type) for one in values) else pa.large_binary()
+        values = [one.cast(wide) for one in values]
+    positions = [2 * rows.astype(np.int64) + side for side, (_, rows, _) in enumerate(sides)]
+    order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both columns
+    joint, found = pa.concat_arrays(values).take(arrow_array(order)), np.empty(len(order), np.uint32)
+    found[order] = np.arange(len(order), dtype=np.uint32)
+    parts = np.split(found, [len(values[0])])
+    return [Coded(joint, part[ranks]) for part, (_, _, ranks) in zip(parts, sides)]
+
+
+def _distinct(column):
+    """Distinct values in the order of their first appearance, the row of that, and which one each row has."""
     from pyarrow import types
 
-    return isinstance(column, Coded) or (types.is_dictionary(column.type) and is_text(column.type))
+    rows = np.arange(len(column), dtype=index_type(len(column)))
+    if not types.is_dictionary(column.type):
+        return column, rows, rows
+    codes = numpy_array(column.indices)
+    of_codes = np.empty(len(column.dictionary), rows.dtype)  # set for codes that occur
+    of_codes[codes[::-1]] = rows[::-1]  # the last write stays
+    rows = np.flatnonzero(of_codes[codes] == rows)
+    distinct = codes[rows]
+    of_codes[distinct] = np.arange(len(distinct))
+    return column.dictionary.take(arrow_array(distinct)), rows, of_codes[codes]
 
 
 class ColumnNumbers:
@@ -283,9 +298,16 @@ class ColumnNumbers:
 
     def _add(self, columns, numbers):
         """Number the strings of one column, or of two, in halves if they are long."""
+        from pyarrow import types
+
         before = self.strings.count
-        if any(map(is_coded, columns)):  # a dictionary is no smaller for a few rows, so it cannot be halved
-            self._add_coded([one if isinstance(one, Coded) else Coded(one) for one in columns], numbers)
+        if any(types.is_dictionary(column.type) for column in columns if not isinstance(column, Coded)):
+            columns = coded(columns)
+        if isinstance(columns[0], Coded):  # no smaller for a few rows, so it cannot be halved
+            found = np.empty(len(columns[0].values), np.uint32)
+            self.strings.add(self._strings(columns[0].values), [found])
+            for one, column in zip(numbers, columns):
+                one[:] = gather(found, column.ranks)
         else:
             self._add_plain([without_views(column) for column in columns], numbers)
         if self.utf8:
@@ -304,20 +326,6 @@ class ColumnNumbers:
     def reserve(self, count):
         """Make room for ``count`` strings at once, before any is added."""
         self.strings.expect(count)
-
-    def _add_coded(self, columns, numbers):
-        """Number the distinct values in the order of their first appearance, and the rows through them."""
-        import pyarrow as pa
-
-        positions = [2 * column.rows.astype(np.int64) + side for side, column in enumerate(columns)]
-        order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both columns
-        values = [without_views(column.values) for column in columns]
-        column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
-        ordered, found = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
-        self.strings.add(self._strings(column.take(arrow_array(order))), [ordered])
-        found[order] = ordered
-        for one, part, column in zip(numbers, np.split(found, [len(values[0])]), columns):
-            one[:] = gather(part, column.ranks)
 
     def _kind_for(self, *columns):
         """The type with short offsets, unless the columns together are too long for it."""

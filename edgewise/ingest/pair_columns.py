@@ -9,10 +9,9 @@ import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument, one_of, warn
 from edgewise.ingest.arrow import (
-    Coded,
     ColumnNumbers,
+    coded,
     integers,
-    is_coded,
     is_text,
     numpy_array,
     value_type,
@@ -273,10 +272,12 @@ class PairBatches:
         return Chosen(rows, batch, self._ids_of(batch), keep, left_out, missing, unknown)
 
     def _ids_of(self, batch):
+        """The columns of ids, as they are taken in."""
+        from pyarrow import types
+
         columns = [batch.column(name) for name in self.id_columns]
-        if not self.takes_coded:
-            return columns
-        return [Coded(column) if is_coded(column) else column for column in columns]
+        are_coded = any(types.is_dictionary(one.type) and is_text(one.type) for one in columns)
+        return coded(columns) if self.takes_coded and are_coded else columns
 
     def _plain(self, batch):
         """The batch with ids as what they are numbered as."""
