@@ -9,6 +9,7 @@ The loops need offsets and bytes (:class:`~edgewise.ingest.string_words.Strings`
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -256,7 +257,7 @@ def _distinct(column):
     """Distinct values in the order of their first appearance, the row of that, and which one each row has."""
     from pyarrow import types
 
-    rows = np.arange(len(column), dtype=index_type(len(column)))
+    rows: Any = np.arange(len(column), dtype=index_type(len(column)))
     if not types.is_dictionary(column.type):
         return column, rows, rows
     codes = numpy_array(column.indices)
