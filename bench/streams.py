@@ -181,6 +181,7 @@ def strings(given):
         state, target = above / "state", above / "clusters"
         for one in (state, target):
             shutil.rmtree(one, ignore_errors=True)
+        Path(f"{target}.parquet").unlink(missing_ok=True)
         options = ["--stream", "-o", f"{target}.parquet"]
         if given.memory:
             options = ["--memory", given.memory, "--checkpoint", state, "-o", f"{target}/"]

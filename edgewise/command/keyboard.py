@@ -113,7 +113,7 @@ def leave(status):
     """End the process, at once after an interrupt: threads may use what an orderly exit would destroy.
 
     Without one, what was registered for the end is done first.  To take the modules apart, which changes
-    nothing any more, would take a twentieth of a second, and longer after large graphs.
+    nothing any more, would take a tenth of a second, and longer after large graphs.
     """
     for name in WORDS:
         if hasattr(signal, name):
@@ -123,7 +123,7 @@ def leave(status):
         sys.stderr.flush()
         os._exit(status)
     at_end = getattr(atexit, "_run_exitfuncs", None)
-    if at_end is None or set(threading.enumerate()) - {main_thread(), _watcher}:
+    if at_end is None or any(one is not main_thread() and not one.daemon for one in threading.enumerate()):
         sys.exit(status)
     at_end()
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""The footers of Parquet files: limits of integers, sizes of columns, and one footer for several files.
+"""The footers of Parquet files: limits of integers, sizes and codes of columns, and one for several files.
 
 Arrow reads footers too, but damage in the description of a column ends the process: where Python asks for a
 column of a row group (``metadata.row_group(0).column(0)``), the C++ of Arrow raises an error that its Python
@@ -11,6 +11,7 @@ https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.m
 are those of https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
 """
 
+from contextlib import suppress
 from typing import Any
 
 MAGIC = b"PAR1"
@@ -27,7 +28,11 @@ COLUMNS, ROWS, ORDINAL = 1, 3, 7
 #: Field of a chunk of a column that has its metadata.
 METADATA = 3
 #: Fields of the metadata of a chunk.
-PATH, SIZE, STATISTICS = 3, 6, 12
+ENCODINGS, PATH, SIZE, STATISTICS, PAGES = 2, 3, 6, 12, 13
+#: Fields of the description of some pages of a chunk: their type and encoding; the type of dictionaries.
+PAGE_TYPE, PAGE_ENCODING, DICTIONARY_PAGE = 1, 2, 2
+#: Encodings of values by codes of a dictionary, and those of the levels that tell nulls.
+BY_DICTIONARY, OF_LEVELS = {2, 8}, {3, 4}
 #: Fields of statistics with the least and the largest value.
 ENDS = (6, 5)
 #: Older fields with the least and the largest value, which are for signed integers alone.
@@ -74,6 +79,26 @@ def column_sizes(path):
         return sizes, max(0, group[ROWS])
     except DAMAGE:
         return {}, 0
+
+
+def dictionary_columns(path):
+    """Yield for each row group the names of the columns whose values are all codes of a dictionary.
+
+    Nothing more is yielded where the footer does not say.
+    """
+    with suppress(*DAMAGE):
+        for group in _row_groups(path):
+            chunks = [chunk[METADATA] for chunk in group[COLUMNS]]
+            yield {chunk[PATH][0].decode() for chunk in chunks if len(chunk[PATH]) == 1 and _has_codes(chunk)}
+
+
+def _has_codes(chunk):
+    """Whether the values of a chunk are all codes of a dictionary, whose own page may have any encoding."""
+    if PAGES not in chunk:
+        used = {*chunk[ENCODINGS]} - OF_LEVELS
+    else:
+        used = {page[PAGE_ENCODING] for page in chunk[PAGES] if page[PAGE_TYPE] != DICTIONARY_PAGE}
+    return bool(used) and used <= BY_DICTIONARY
 
 
 def footer_of(content):

@@ -138,9 +138,9 @@ class PairFiles:
         """Yield ``(part, row, chosen)``: what ``pairs.choose`` yields of the batches, in order.
 
         ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded and chosen from at
-        once; ``ahead`` is that of :func:`~edgewise.files.read_ahead.read_in_parallel`.  Without workers the
-        caller does all of this.  ``after`` is the number of the first file, and the rows of it that are
-        skipped.
+        once, while ``pairs.prepare`` is called; ``ahead`` is that of
+        :func:`~edgewise.files.read_ahead.read_in_parallel`.  Without workers the caller does all of this.
+        ``after`` is the number of the first file, and the rows of it that are skipped.
         """
         pieces = self._pieces(pairs, attempt, after)
         if not workers:
@@ -148,7 +148,7 @@ class PairFiles:
         else:
             if not self.source_of(0).head.startswith(b"PAR1"):
                 workers = 1  # text is parsed on all cores
-            found = read_in_parallel(pieces, workers, ahead=ahead)
+            found = read_in_parallel(pieces, workers, pairs.prepare, ahead=ahead)
         with closing(found):
             for part, row, schema, chosen in found:
                 if chosen is None:

@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.errors import GraphError
-from edgewise.files.parquet_footer import column_sizes
+from edgewise.files.parquet_footer import column_sizes, dictionary_columns
 from edgewise.files.read_ahead import AHEAD_IN_PIECE
 from edgewise.files.streams import native, one_line
-from edgewise.ingest.arrow import arrow_array, checked
+from edgewise.ingest.arrow import arrow_array, checked, is_text
 from edgewise.ingest.frames import batches_of, schema_of
 
 #: Rows of a batch.
@@ -65,6 +66,8 @@ class ParquetTable(TypedTable):
         self.file = parquet.ParquetFile(native(self.path), pre_buffer=False, buffer_size=BUFFER)
         self.metadata = metadata = self.file.metadata
         self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
+        #: Columns of ids that are strings, once :meth:`settle` was called.
+        self.id_columns: list[str] = []
         #: Rows of each row group.
         self.groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         if min(self.groups, default=0) < 0 or sum(self.groups) != self.rows:
@@ -81,25 +84,37 @@ class ParquetTable(TypedTable):
         finally:
             self.file.close(force=True)
 
+    def settle(self, id_columns):
+        """Keep the types; :meth:`pieces` have dictionaries of strings that are stored by codes of these."""
+        text = [field.name for field in self.schema if is_text(field.type)]
+        self.id_columns = [name for name in text if name in id_columns]
+
     def pieces(self, columns, skip=0):
-        """Yield the row groups after ``skip`` rows; see :func:`edgewise.files.pair_tables.pieces_of`."""
-        end = 0
+        """Yield the row groups after ``skip`` rows; see :func:`edgewise.files.pair_tables.pieces_of`.
+
+        Few ids are numbered without the loops, for which dictionaries would have to import more of Arrow.
+        """
+        end, are_few = 0, 2 * self.rows <= tuning.CPU.ingest_strings
+        coded = iter(()) if are_few or not self.id_columns else dictionary_columns(self.path)
         for group, rows in enumerate(self.groups):
-            begin, end = end, end + rows
+            begin, end, names = end, end + rows, next(coded, ())
             if end > skip or end == skip == 0:
-                read = partial(self._batches_of, group, columns, max(skip - begin, 0))
+                by_codes = [name for name in self.id_columns if name in names]
+                read = partial(self._batches_of, group, columns, max(skip - begin, 0), by_codes)
                 yield max(begin, skip), self._bytes_held(group, columns), read
 
-    def _batches_of(self, group, columns, skip):
+    def _batches_of(self, group, columns, skip, by_codes):
         import pyarrow.parquet as parquet
 
         self.file.close(force=True)  # each thread opens its own
         how = {"metadata": self.metadata, "pre_buffer": False, "buffer_size": BUFFER}
+        how |= {"read_dictionary": by_codes}
         rows = self._batch_rows(group, columns)
         file = parquet.ParquetFile(native(self.path), **how)
         try:
             batches = file.iter_batches(rows, [group], columns, use_threads=False)
-            yield from without(complete(batches, self.groups[group]), skip)
+            batches = complete(batches, self.groups[group])
+            yield from without(checked(batches) if by_codes else batches, skip)  # Arrow checks no codes
         finally:
             file.close(force=True)
 

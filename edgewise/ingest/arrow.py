@@ -9,12 +9,15 @@ The loops need offsets and bytes (:class:`~edgewise.ingest.string_words.Strings`
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from edgewise.errors import GraphError
+from edgewise.index_type import index_type
 from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.ingest.strings import StringNumbers
+from edgewise.primitives.counting_sort import gather
 
 #: What an int64 is combined with, so that the order of its bytes is that of the numbers.
 SIGN = 1 << 63
@@ -117,14 +120,14 @@ def with_plain_nulls(column):
 
     if not types.is_dictionary(column.type):
         return column
-    import pyarrow.compute as pc  # takes as long as a small file
-
     if isinstance(column, pa.ChunkedArray):
         values = without_views(pa.array([], column.type.value_type)).type
         chunks = [with_plain_nulls(chunk) for chunk in column.chunks]
         return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, values, column.type.ordered))
     codes, values = column.indices, without_views(column.dictionary)
     if values.null_count:
+        import pyarrow.compute as pc  # takes as long as a small file
+
         codes = pc.if_else(values.is_valid().take(codes), codes, pa.scalar(None, codes.type))
     return pa.DictionaryArray.from_arrays(codes, values, ordered=column.type.ordered)
 
@@ -217,6 +220,55 @@ def _bytes_type(kind):
     return pa.large_binary() if types.is_large_string(kind) else pa.binary()
 
 
+class Coded:
+    """A column of strings by its ``ranks``: which of its distinct ``values``, an Arrow array, each row has.
+
+    The columns of a batch have the same values, in the order of their first appearance.
+    """
+
+    def __init__(self, values, ranks):
+        self.values, self.ranks = values, ranks
+
+    def __len__(self):
+        return len(self.ranks)
+
+
+def coded(columns):
+    """One or two columns of a batch as :class:`Coded`; several threads may call this at once.
+
+    At least one is a dictionary of strings without nulls; without one each row counts as another string.
+    """
+    import pyarrow as pa
+
+    sides = list(map(_distinct, columns))
+    values = [without_views(values) for values, _, _ in sides]
+    if values[0].type != values[-1].type or sum(one.nbytes for one in values) > BATCH_BYTES:
+        wide = pa.large_string() if all(is_utf8(one.type) for one in values) else pa.large_binary()
+        values = [one.cast(wide) for one in values]
+    positions = [2 * rows.astype(np.int64) + side for side, (_, rows, _) in enumerate(sides)]
+    order = np.argsort(np.concatenate(positions), kind="stable")  # which merges those of both columns
+    joint, found = pa.concat_arrays(values).take(arrow_array(order)), np.empty(len(order), np.uint32)
+    found[order] = np.arange(len(order), dtype=np.uint32)
+    parts = np.split(found, [len(values[0])])
+    return [Coded(joint, part[ranks]) for part, (_, _, ranks) in zip(parts, sides)]
+
+
+def _distinct(column):
+    """Distinct values in the order of their first appearance, the row of that, and which one each row has."""
+    from pyarrow import types
+
+    rows: Any = np.arange(len(column), dtype=index_type(len(column)))
+    if not types.is_dictionary(column.type):
+        return column, rows, rows
+    codes = numpy_array(column.indices)
+    of_codes = np.empty(len(column.dictionary), rows.dtype)  # set for codes that occur
+    of_codes[codes[::-1]] = rows[::-1]  # the last write stays
+    rows = np.flatnonzero(of_codes[codes] == rows)
+    distinct = codes[rows]
+    of_codes[distinct] = np.arange(len(distinct))
+    return column.dictionary.take(arrow_array(distinct)), rows, of_codes[codes]
+
+
 class ColumnNumbers:
     """Numbers the strings of two Arrow columns of types ``left`` and ``right``, batch by batch.
 
@@ -234,7 +286,8 @@ class ColumnNumbers:
     def add(self, left, right, sources, targets):
         """Write the numbers of a batch of pairs into ``sources`` and ``targets`` (uint32).
 
-        The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them.
+        The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them, or
+        :class:`Coded`.
         """
         self._add([left, right], [sources, targets])
 
@@ -248,40 +301,32 @@ class ColumnNumbers:
         """Number the strings of one column, or of two, in halves if they are long."""
         from pyarrow import types
 
-        columns, before = [without_views(column) for column in columns], self.strings.count
+        before = self.strings.count
+        if any(types.is_dictionary(column.type) for column in columns if not isinstance(column, Coded)):
+            columns = coded(columns)
+        if isinstance(columns[0], Coded):  # no smaller for a few rows, so it cannot be halved
+            found = np.empty(len(columns[0].values), np.uint32)
+            self.strings.add(self._strings(columns[0].values), [found])
+            for one, column in zip(numbers, columns):
+                one[:] = gather(found, column.ranks)
+        else:
+            self._add_plain([without_views(column) for column in columns], numbers)
+        if self.utf8:
+            self.strings.check_utf8(before)
+
+    def _add_plain(self, columns, numbers):
         middle, size = len(columns[0]) // 2, sum(column.nbytes for column in columns)
-        coded = [types.is_dictionary(column.type) for column in columns]
-        if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
-            columns = [c if code else c.dictionary_encode() for c, code in zip(columns, coded)]
-            self._add_dictionaries(columns, numbers)
-        elif size > BATCH_BYTES and middle:
+        if size > BATCH_BYTES and middle:
             for part in slice(0, middle), slice(middle, len(columns[0])):
-                self._add([column[part] for column in columns], [column[part] for column in numbers])
-            return
+                self._add_plain([column[part] for column in columns], [column[part] for column in numbers])
         elif size > PAIR_BYTES:
             raise GraphError(f"an id is longer than {PAIR_BYTES:,} bytes; shorten such ids")
         else:
             self.strings.add(self._strings(*columns), numbers)
-        if self.utf8:
-            self.strings.check_utf8(before)
 
     def reserve(self, count):
         """Make room for ``count`` strings at once, before any is added."""
         self.strings.expect(count)
-
-    def _add_dictionaries(self, columns, numbers):
-        """Number the values that occur, in the order of their first appearance, and the rows through them."""
-        import pyarrow as pa
-
-        sides = _distinct(columns[0], 0), _distinct(columns[1], 1)
-        order = np.argsort(np.concatenate([positions for _, positions, _ in sides]))
-        values = [column.dictionary.take(codes) for column, (codes, _, _) in zip(columns, sides)]
-        column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
-        ordered, ranks = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
-        self.strings.add(self._strings(column.take(pa.array(order))), [ordered])
-        ranks[order] = ordered
-        numbers[0][:] = ranks[: len(values[0])][sides[0][2]]
-        numbers[1][:] = ranks[len(values[0]) :][sides[1][2]]
 
     def _kind_for(self, *columns):
         """The type with short offsets, unless the columns together are too long for it."""
@@ -330,10 +375,3 @@ class ColumnNumbers:
             self.strings.add([column], [np.empty(len(part) - 1, np.uint32)])
         if self.strings.count != count:
             raise ValueError("a string that occurs twice")
-
-
-def _distinct(column, side):
-    """Distinct codes, the position at which each appears first, and for each row the rank of its code."""
-    codes = np.asarray(column.indices)
-    distinct, rows, ranks = np.unique(codes, return_index=True, return_inverse=True)
-    return distinct, 2 * rows + side, ranks

@@ -10,6 +10,7 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument, one_of, warn
 from edgewise.ingest.arrow import (
     ColumnNumbers,
+    coded,
     integers,
     is_text,
     numpy_array,
@@ -55,7 +56,8 @@ class PairColumns(NamedTuple):
 class Chosen(NamedTuple):
     """What is to be taken in of a batch of ``rows`` rows.
 
-    ``batch`` has the needed columns of the rows that ``keep`` marks, all of them if that is ``None``.
+    ``batch`` has the needed columns of the rows that ``keep`` marks, all of them if that is ``None``, and
+    ``ids`` those of ids, as they are taken in.
     ``left_out`` has the ranges of the condition's columns if no row has been kept yet, and ``missing`` the
     name of a column and the row, from 0 on, where it must not be null but is; else they are ``None``.
     ``unknown`` has the number of rows that the condition left out without a value of a column of numbers that
@@ -64,6 +66,7 @@ class Chosen(NamedTuple):
 
     rows: int
     batch: Any
+    ids: Any
     keep: Any
     left_out: Any
     missing: Any
@@ -150,6 +153,8 @@ class PairBatches:
     batch_rows = 1 << 20
     #: Whether ids are taken in as what they are numbered as, and not as they came in.
     makes_plain = True
+    #: Whether strings with a dictionary are taken in as :class:`~edgewise.ingest.arrow.Coded`.
+    takes_coded = False
 
     def __init__(self, schema, wanted):
         weight, where, null = wanted.weight, wanted.where, wanted.null
@@ -173,7 +178,8 @@ class PairBatches:
         self.rows = self.begun = 0
         self.kept_any = self.condition is None
         self.unknown: dict[str, int] = {}
-        self._selected = None
+        self._selected: Any = None
+        self._ids: Any = None
 
     def begin(self, schema, row=0):
         """Begin a file, at a row of it; raise unless its schema agrees with the pairs taken in so far."""
@@ -227,7 +233,7 @@ class PairBatches:
             name, row = chosen.missing
             remedy = f"use {argument('null', 'drop')} to leave such rows out"
             raise GraphError(f"{name!r} is null in row {row + self.rows - self.begun + 1:,}; {remedy}")
-        self._selected = chosen.keep
+        self._selected, self._ids = chosen.keep, chosen.ids
         self._take(chosen.batch)
         self.rows += chosen.rows
 
@@ -262,7 +268,16 @@ class PairBatches:
             keep = None
         rows, batch = batch.num_rows, _changed(batch.select(self.needed), without_views)
         batch = batch if keep is None else batch.filter(keep)
-        return Chosen(rows, self._plain(batch), keep, left_out, missing, unknown)
+        batch = self._plain(batch)
+        return Chosen(rows, batch, self._ids_of(batch), keep, left_out, missing, unknown)
+
+    def _ids_of(self, batch):
+        """The columns of ids, as they are taken in."""
+        from pyarrow import types
+
+        columns = [batch.column(name) for name in self.id_columns]
+        are_coded = any(types.is_dictionary(one.type) and is_text(one.type) for one in columns)
+        return coded(columns) if self.takes_coded and are_coded else columns
 
     def _plain(self, batch):
         """The batch with ids as what they are numbered as."""
@@ -332,7 +347,7 @@ class Pairs(PairBatches):
     def __init__(self, schema, wanted, expected=0, known=None):
         super().__init__(schema, wanted)
         text = is_text(self.kinds[0])
-        self.known = known
+        self.known, self.takes_coded = known, known is None
         self.numbers = (
             ColumnNumbers(self.kinds[0], self.kinds[1], expected) if text and known is None else None
         )
@@ -360,7 +375,7 @@ class Pairs(PairBatches):
     def _take(self, batch):
         import pyarrow as pa
 
-        left, right = (batch.column(name) for name in self.id_columns)
+        left, right = self._ids
         sources, targets = self.sources.extend(len(left)), self.targets.extend(len(left))
         if self.known is not None:
             with timer("number ids"):

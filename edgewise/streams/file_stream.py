@@ -36,7 +36,7 @@ from edgewise.memory import release_unused
 from edgewise.method import check_whole, is_number
 from edgewise.streams.checkpoint import Checkpoint, check_labels
 from edgewise.streams.graph import MarkedIds, StreamedGraph
-from edgewise.streams.ids import DenseIds, NotDenseError, Plan, SparseIds
+from edgewise.streams.ids import DenseIds, NotDenseError, Plan, SparseIds, StringIds
 from edgewise.timer import timer
 from edgewise.unfinished import to_be_completed
 
@@ -236,9 +236,8 @@ class FileStream:
     def _read_in_thread(self, pairs, attempt, n_rows, progress):
         """Read the rows in a thread, which Ctrl-C stops after the current batch, to save the checkpoint."""
         interrupted, self.stopping = None, False
-        n_threads = threads.count()
         with to_be_completed(self.checkpoint is not None), ThreadPoolExecutor(1, "edgewise-stream") as pool:
-            work = pool.submit(copy_context().run, self._read, pairs, attempt, n_threads)
+            work = pool.submit(copy_context().run, self._read, pairs, attempt)
             try:
                 while not work.done():
                     try:
@@ -253,12 +252,11 @@ class FileStream:
         if interrupted is not None:
             raise interrupted
 
-    def _read(self, pairs, attempt, n_threads):
-        threads.use(n_threads)  # the number is local to each thread
+    def _read(self, pairs, attempt):
         saved_at = monotonic()
         leaves_nothing = pairs.ids.joins_beside and self.problem.weight is None
         ahead = 0 if leaves_nothing else AHEAD_IN_PIECE  # no batch waits of which nothing is left
-        found = self.shards.chosen(pairs, n_threads, attempt=attempt, after=self.position, ahead=ahead)
+        found = self.shards.chosen(pairs, pairs.n_threads, attempt=attempt, after=self.position, ahead=ahead)
         try:
             while not self.stopping:
                 piece = self._next(found, pairs, attempt)
@@ -369,6 +367,7 @@ class StreamedPairs(PairBatches):
     """
 
     batch_rows = BATCH_ROWS
+    takes_coded = True
 
     def __init__(self, schema, stream):
         weight, columns = stream.problem.weight, stream.columns
@@ -376,9 +375,16 @@ class StreamedPairs(PairBatches):
         super().__init__(schema, PairColumns(source, target, weight, where, columns["null"]))
         self.stream, self.ids = stream, cast("Any", None)
         self.weight_type = None if weight is None else weight_type(schema.field(weight))
+        self.n_threads = threads.count()
         #: Threads that may join at once: one in interpreters, whose operations are not atomic.
-        self.n_joining = 1 if INTERPRETED else threads.count()
+        self.n_joining = 1 if INTERPRETED else self.n_threads
         self.joining = Semaphore(self.n_joining)
+
+    def prepare(self):
+        """Import the compiler and load the loops that number strings, while the first rows are decoded."""
+        threads.use(self.n_threads)  # the number is local to each thread
+        if isinstance(self.ids, StringIds):
+            self.ids.numbers.strings.prepare()
 
     @contextmanager
     def alone(self):
@@ -417,8 +423,7 @@ class StreamedPairs(PairBatches):
         self.stream.edges += batch.num_rows
 
     def _join(self, batch):
-        given = [batch.column(name) for name in self.id_columns]
-        given += [self.row_in_file, self.stream.problem.weights_of(batch, self)]
+        given = [*self._ids, self.row_in_file, self.stream.problem.weights_of(batch, self)]
         with timer("join"):
             try:
                 self.ids.join(*given)

@@ -243,11 +243,11 @@ class DividedPairs(StreamedPairs):
     """Pairs of strings, which the threads that decode divide by partitions."""
 
     batch_rows = BATCH_ROWS
+    takes_coded = False
 
     def choose(self, batch):
         for chosen in super().choose(batch):
-            columns = [chosen.batch.column(name) for name in self.id_columns]
-            columns = self.ids.numbers.plain(*columns)
+            columns = self.ids.numbers.plain(*chosen.ids)
             yield chosen._replace(batch=divided(columns, self.stream.writer.partitions), keep=None)
 
     def _take(self, block):

@@ -19,6 +19,7 @@ from edgewise.device import threads
 from edgewise.errors import OutOfMemoryError
 from edgewise.files.formats import magic
 from edgewise.files.text_table import by_attempts
+from edgewise.ingest.arrow import value_type
 from edgewise.ingest.pair_columns import PairBatches, PairColumns
 from edgewise.streams.file_stream import FileStream, StreamedPairs
 from edgewise.streams.partitioned_strings import MARKS_OF_ROW
@@ -159,7 +160,7 @@ def _sample(stream, attempt):
     if chosen is None:
         return plan, 0, 0, Columns(0, 0, -1, 0.0)
     kept = chosen.batch.num_rows
-    columns = [chosen.batch.column(name).slice(0, SAMPLE) for name in (source, target)]
+    columns = [one.slice(0, SAMPLE).cast(value_type(one.type)) for one in chosen.ids]
     drawn = len(columns[0])
     if columns[0].type == columns[1].type:
         distinct = len(pc.unique(pa.chunked_array(columns)))

@@ -195,6 +195,23 @@ time.sleep(0.5)
     assert run(script)[:2] == (0, "3\n")
 
 
+@pytest.mark.parametrize("waits", (False, True))
+def test_the_end_waits_for_threads_that_have_to_end_alone(waits):
+    """Others, such as those that help with loops, do not make a command take its modules apart."""
+    script = f"""
+import atexit, threading
+class Module:
+    def __del__(self):
+        os.write(1, b"taken apart\\n")
+module = Module()
+atexit.register(print, "end", flush=True)
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+threading.Thread(target=time.sleep, args=(0.2,), daemon={not waits}).start()
+keyboard.leave(3)
+"""
+    assert run(script) == (3, "end\ntaken apart\n" if waits else "end\n", "")
+
+
 def test_reading_stops_at_the_next_batch(monkeypatch):
     monkeypatch.setattr(keyboard, "_pressed", 0)
     with pytest.raises(KeyboardInterrupt), stages() as (stage, _), stage("read", "reading") as progress:

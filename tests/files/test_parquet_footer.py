@@ -10,7 +10,13 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import EdgewiseError, FileError
-from edgewise.files.parquet_footer import column_sizes, integer_range, unsigned_at
+from edgewise.files.parquet_footer import (
+    _has_codes,
+    column_sizes,
+    dictionary_columns,
+    integer_range,
+    unsigned_at,
+)
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.interpreter
@@ -121,6 +127,36 @@ def test_sizes_of_columns(tmp_path):
     assert column_sizes(empty) == ({}, 0)
     path.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
     assert column_sizes(path) == ({}, 0)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.6"])
+@pytest.mark.parametrize("page_version", ["1.0", "2.0"])
+def test_columns_whose_values_are_all_codes(version, page_version, tmp_path):
+    columns = {"few": ["a", "b"] * 3000, "mostly": ["a"] * 3000 + [f"{n:09}" for n in range(3000)]}
+    columns |= {"plain": columns["few"], "list": [["a"]] * 6000}
+    path = stored(
+        tmp_path / "a.parquet",
+        columns,
+        version=version,
+        data_page_version=page_version,
+        row_group_size=3000,
+        use_dictionary=["few", "mostly", "list.list.element"],
+        dictionary_pagesize_limit=1 << 12,
+        data_page_size=1 << 12,
+        write_batch_size=64,
+    )
+    assert list(dictionary_columns(path)) == [{"few", "mostly"}, {"few"}]
+    path.write_bytes(path.read_bytes()[:-9] + b"\xff" + path.read_bytes()[-8:])
+    assert list(dictionary_columns(path)) in ([{"few", "mostly"}, {"few"}], [{"few", "mostly"}], [])
+    path.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
+    assert list(dictionary_columns(path)) == []
+
+
+def test_chunks_whose_pages_are_not_described():
+    encodings = 2
+    assert _has_codes({encodings: [8, 3]}) and _has_codes({encodings: [2, 3, 4]})
+    for others in ([0, 8, 3], [3], [], [8, 6]):
+        assert not _has_codes({encodings: others})
 
 
 def test_a_number_without_end():

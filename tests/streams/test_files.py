@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 from time import sleep
 
 import numpy as np
@@ -12,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.device.target import SIMULATED
-from edgewise.errors import FileError, GraphError, OptionError
+from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError
 from edgewise.files import row_groups as files
 from edgewise.files import typed_tables
+from edgewise.ingest.arrow import Coded, ColumnNumbers
 from edgewise.streams import file_stream as streams
 from edgewise.streams import ids
 from edgewise.streams.checkpoint import load_state, save_state
@@ -108,6 +111,55 @@ def test_table_is_the_one_of_reading(kind, devices, tmp_path):
     found.write(tmp_path / "streamed.parquet")
     ew.connected_components(ew.read(folder)).write(tmp_path / "read.parquet")
     assert (tmp_path / "streamed.parquet").read_bytes() == (tmp_path / "read.parquet").read_bytes()
+
+
+def coded(folder, monkeypatch):
+    """A new folder of files whose row groups have codes in both columns of ids, in one, or in none."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
+    folder.mkdir()
+    for number, columns in enumerate((True, ["source"], ["target"], False)):
+        table = pa.table(names(drawn(0, 50, rows=60 + number, shards=1))[0])
+        table = table.append_column("kind", pa.array(["a", None, "b"] * 21).slice(0, len(table)))
+        parquet.write_table(table, folder / f"{number}.parquet", use_dictionary=columns, row_group_size=16)
+    return folder
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("options", ({}, {"where": "kind = 'a' and source <> 'v7'"}), ids=("all", "some"))
+def test_ids_that_are_stored_by_codes(options, tmp_path, monkeypatch):
+    numbered, add = set(), ColumnNumbers._add
+
+    def watched(numbers, columns, found):
+        numbered.add(tuple(isinstance(column, Coded) for column in columns))
+        add(numbers, columns, found)
+
+    monkeypatch.setattr(ColumnNumbers, "_add", watched)
+    folder = coded(tmp_path / "shards", monkeypatch)
+    found = same(folder, **options)
+    assert numbered == {(True, True), (False, False)}
+    (tmp_path / "plain").mkdir()
+    for path in sorted(folder.iterdir()):
+        parquet.write_table(parquet.read_table(path), tmp_path / "plain" / path.name, use_dictionary=False)
+    numbered.clear()
+    plain = ew.stream_components(tmp_path / "plain", **options)
+    assert numbered == {(False, False)}
+    assert_equal(found, plain)
+    assert list(found.graph.ids) == list(plain.graph.ids)
+
+
+@pytest.mark.parametrize("read", (ew.read, ew.stream_components))
+def test_codes_beyond_the_dictionary(read, tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
+    path = tmp_path / "pairs.parquet"
+    codes = [0, 1, 2, 0, 1, 2, 0, 1]
+    table = pa.table({"source": ["abc"[code] for code in codes], "target": ["d"] * 8})
+    parquet.write_table(table, path, compression="none", write_page_checksum=False)
+    packed = sum(code << 2 * place for place, code in enumerate(codes)).to_bytes(2, "little")
+    content = path.read_bytes()
+    assert content.count(packed) == 1
+    path.write_bytes(content.replace(packed, bytes([packed[0] | 3, packed[1]])))
+    with pytest.raises(EdgewiseError, match=r"pairs.parquet: .*is damaged .*out of bounds"):
+        read(path)
 
 
 @pytest.mark.parametrize("kind", (np.int8, np.int16, np.int32))
