@@ -26,12 +26,12 @@ sys.path[0] = str(ROOT)
 import edgewise as ew  # noqa: E402
 from edgewise.certificates import Certificate, check  # noqa: E402
 from edgewise.cycles.certificate import prove as prove_cycles  # noqa: E402
-from edgewise.cycles.verification import count_by_hand  # noqa: E402
 from edgewise.errors import EdgewiseError, VerificationError  # noqa: E402
 from edgewise.partitions.certificate import prove as prove_partition  # noqa: E402
 from edgewise.paths.certificate import prove as prove_distances  # noqa: E402
 from edgewise.paths.route_certificate import prove_pairs, prove_table  # noqa: E402
 from edgewise.result import edge_arrays  # noqa: E402
+from tests.oracles import count_by_hand  # noqa: E402
 
 #: Corruptions of each graph.
 PER_GRAPH = 10

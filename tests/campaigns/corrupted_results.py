@@ -27,14 +27,14 @@ sys.path[0] = str(ROOT)
 import edgewise as ew  # noqa: E402
 from edgewise.certificates import check  # noqa: E402
 from edgewise.components.certificate import prove as prove_components  # noqa: E402
-from edgewise.components.verification import oracle as components_by_search  # noqa: E402
 from edgewise.cores.certificate import prove as prove_cores  # noqa: E402
-from edgewise.cores.verification import oracle as cores_by_removal  # noqa: E402
 from edgewise.errors import EdgewiseError, VerificationError  # noqa: E402
 from edgewise.forest.certificate import prove as prove_forest  # noqa: E402
 from edgewise.result import edge_arrays  # noqa: E402
 from edgewise.strong.certificate import prove as prove_strong  # noqa: E402
-from edgewise.strong.verification import oracle as strong_by_search  # noqa: E402
+from tests.oracles import components as components_by_search  # noqa: E402
+from tests.oracles import core_numbers as cores_by_removal  # noqa: E402
+from tests.oracles import strong_components as strong_by_search  # noqa: E402
 
 #: Corruptions of each graph.
 PER_GRAPH = 10

@@ -8,10 +8,10 @@ import pytest
 import edgewise as ew
 from edgewise.certificates import check, cycles
 from edgewise.cycles.certificate import prove
-from edgewise.cycles.verification import count_by_hand
 from edgewise.errors import VerificationError
 from edgewise.result import edge_arrays
 from tests.campaigns import corrupted_answers
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.interpreter
