@@ -96,7 +96,7 @@ def verify(graph, cores):
     The conditions are those of the certificate.  They are not checked by :mod:`edgewise.certificates.cores`,
     which sorts all edges to see which of them are repeated.
     """
-    cores = arrays.move(cores, "cpu").astype(np.int64)
+    cores = arrays.move(cores, "cpu")
     rows = simple_rows(graph.to("cpu"))
     counts = counts_of(rows, cores)
     wrong = (counts < cores) | (cores < 0)
