@@ -106,8 +106,8 @@ def check_roots(labels, roots, canonical):
     has_root[labels[roots]] = True
     if np.count_nonzero(has_root) < len(roots):
         order = np.argsort(labels[roots], kind="stable")
-        item = int((np.diff(labels[roots[order]]) == 0).argmax())
-        one, other = roots[order[item : item + 2]]
+        repeated = int((np.diff(labels[roots[order]]) == 0).argmax())
+        one, other = roots[order[repeated : repeated + 2]]
         refuse(f"vertices {one} and {other} have the label {labels[one]}, but are in two trees")
     if canonical:
         kind = np.int32 if len(labels) < 2**31 else np.int64

@@ -45,8 +45,16 @@ def test_a_subcommand_writes_a_certificate_that_is_right(words, more, roads, cap
 
 TABLES = {
     "names.csv": ("components", "id,cluster\nx,A\ny,A\nz,A\np,B\nq,B\n", ""),
-    "apart.csv": ("components", "id,cluster\nx,A\ny,A\nz,B\np,C\nq,C\n", "of different labels; vertex 1 is 'y', vertex 2 is 'z'"),
-    "joined.csv": ("components", "id,cluster\nx,A\ny,A\nz,A\np,A\nq,A\n", "but are in two trees; vertex 0 is 'x', vertex "),
+    "apart.csv": (
+        "components",
+        "id,cluster\nx,A\ny,A\nz,B\np,C\nq,C\n",
+        "; vertex 1 is 'y', vertex 2 is 'z'",
+    ),
+    "joined.csv": (
+        "components",
+        "id,cluster\nx,A\ny,A\nz,A\np,A\nq,A\n",
+        "are in two trees; vertex 0 is 'x'",
+    ),
     "few.csv": ("components", "id,cluster\nx,A\ny,A\nz,A\np,B\n", "has 0 rows for vertex 'q'"),
     "twice.csv": ("cores", "id,core\nx,2\nx,2\ny,2\nz,2\np,1\nq,1\n", "has 2 rows for vertex 'x'"),
     "cores.csv": ("cores", "id,core\nx,2\ny,2\nz,2\np,1\nq,1\n", ""),
