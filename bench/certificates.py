@@ -1,23 +1,32 @@
-"""Certificates of components: how long a check takes beside reading the edges, the call and the proof.
+"""Certificates: how long a check takes beside reading the edges, and the call, its proof and ``verify``.
 
-python bench/certificates.py [--edges 20000000] [--repeat 5]
+    python bench/certificates.py [--edges 20000000] [--problems components strong cores forest]
 
-Edges are written to a Parquet file of two columns of int32, which pyarrow reads by all threads; the median of
-a few runs in turn is printed for reading and checking, and one run of the others, after one to compile.
+Edges are written to a Parquet file of two columns of int32, which pyarrow reads by all threads.  All that is
+timed of a problem runs in turn, after one run that compiles: by the clock (``ms``), and once by the time of
+all processors (``processors``).
 """
 
-import argparse
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from harness import compared, in_turn, main, median_of, ms_of, part
 
 import edgewise as ew
 from edgewise.certificates import check
 from edgewise.result import edge_arrays
+
+CALLS = {
+    "components": ew.connected_components,
+    "strong": ew.strongly_connected_components,
+    "cores": ew.core_numbers,
+    "forest": ew.minimum_spanning_forest,
+}
 
 
 def graphs(n_edges):
@@ -31,42 +40,55 @@ def graphs(n_edges):
     yield "close ids, 8 neighbours", n, (sources, np.clip(sources + rng.integers(-50, 50, n_edges), 0, n - 1))
 
 
-def seconds(call):
-    """Seconds of one call, and what it returns."""
-    start = time.perf_counter()
-    found = call()
-    return time.perf_counter() - start, found
-
-
-def main():
-    """Print a line for each graph."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--edges", type=int, default=20_000_000)
-    parser.add_argument("--repeat", type=int, default=5)
-    given = parser.parse_args()
+def rows_of(given):
+    """A row for each graph and problem."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "edges.parquet")
         for name, n, ends in graphs(given.edges):
-            sources, targets = (np.asarray(one, np.int32) for one in ends)
-            pq.write_table(pa.table({"source": sources, "target": targets}), path)
-            for _ in range(2):
-                graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
-                call, result = seconds(lambda graph=graph: ew.connected_components(graph))
-                proof, certificate = seconds(result.certificate)
-            edges, read, checked = edge_arrays(graph), [], []
-            for _ in range(given.repeat):
-                read.append(seconds(lambda: pq.read_table(path))[0])
-                checked.append(seconds(lambda edges=edges, of=certificate: check(edges, of))[0])
-            read, checked = np.median(read), np.median(checked)
-            print(
-                f"{name}: read {read:.3f} s, check {checked:.3f} s: {read / checked:.2f} of its speed;",
-                end=" ",
-            )
-            print(
-                f"call {call:.3f} s, proof {proof:.3f} s, {certificate.nbytes / n:.1f} bytes a vertex",
-                flush=True,
-            )
+            ends = [np.asarray(one, np.int32) for one in ends]
+            pq.write_table(pa.table(ends, names=["source", "target"]), path)
+            weights = np.random.default_rng(2).integers(1, 1000, given.edges)
+            for problem in given.problems or CALLS:
+                made = partial(ew.Graph.from_edges, *ends, n_vertices=n, directed=problem == "strong")
+                made = partial(made, weights=weights) if problem == "forest" else made
+                row = {"graph": name, "vertices": n, "problem": problem}
+                yield row | figures(path, CALLS[problem], made, given.rounds)
 
+
+def figures(path, call, make, rounds):
+    """Times of all that is done with the results of a call, and the size of their certificate."""
+    result = call(make())
+    certificate, edges = result.certificate(), edge_arrays(result.graph)
+    ways = {
+        "read": (lambda: pq.read_table(path), None),
+        "check": (lambda: check(edges, certificate), None),
+        "call": (lambda: call(make()), None),
+        "proof": (result.certificate, None),
+        "verify": (result.verify, None),
+    }
+    clocks = {"ms": (time.perf_counter, rounds), "processors": (time.process_time, 1)}
+    found = {name: in_turn(ways, turns, clock=clock) for name, (clock, turns) in clocks.items()}
+    found = {name: {way: ms_of(times) for way, times in spent.items()} for name, spent in found.items()}
+    return found | {"bytes_per_vertex": certificate.nbytes / result.graph.n_vertices}
+
+
+def summary(rows):
+    """Ratios of checking to reading."""
+    for problem in CALLS:
+        of = [row for row in rows if row["problem"] == problem]
+        pairs = [(row["graph"], median_of(row["ms"], "check"), median_of(row["ms"], "read")) for row in of]
+        yield from compared(f"checking {problem} over reading", pairs, limit=2.0)
+
+
+PART = part(
+    "certificates-cpu",
+    rows_of,
+    key=("graph", "problem"),
+    summary=summary,
+    edges=20_000_000,
+    problems=str,
+    rounds=5,
+)
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, PART)

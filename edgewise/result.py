@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,13 +12,13 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
-from edgewise.errors import EdgewiseError, GraphError, OptionError, argument, one_of
+from edgewise.errors import EdgewiseError, GraphError, OptionError, VerificationError, argument, one_of
 from edgewise.ingest.frames import as_kind
 from edgewise.ingest.representation import weights_in_words
 from edgewise.printable import SHOWN_ROWS, html_of, in_html, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -175,7 +177,8 @@ class Result:
         """
         graph = self.graph if graph is None else graph
         check_same_graph(graph, self.graph.n_vertices, "the result")
-        self._verify(graph)
+        with errors_with_ids(graph):
+            self._verify(graph)
         return self
 
     def certificate(self) -> Certificate:
@@ -281,6 +284,21 @@ def edge_arrays(graph: Any) -> GraphArrays:
     host = graph.to("cpu")
     edges = host.sources, host.targets, host.weights
     return GraphArrays(host.n_vertices, *edges, host.directed, host.vertex_weights)
+
+
+@contextmanager
+def errors_with_ids(graph: Any) -> Iterator[None]:
+    """Context whose errors of verification also tell the ids of the vertices that they name by numbers."""
+    try:
+        yield
+    except VerificationError as error:
+        found = re.findall(r"\b(?:vertex|vertices|root) (\d+)(?: (?:and|to vertex|to) (\d+))?", str(error))
+        numbers = [int(one) for pair in found for one in pair if one and int(one) < graph.n_vertices]
+        if graph.ids is None or not numbers:
+            raise
+        ids = graph.ids_of(np.array(numbers)).tolist()
+        named = dict.fromkeys(f"vertex {number} is {one!r}" for number, one in zip(numbers, ids))
+        raise VerificationError(f"{error}; {', '.join(named)}") from error
 
 
 def readonly(values: Any) -> Any:

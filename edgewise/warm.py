@@ -158,6 +158,7 @@ def _run_all_methods(graph):
         result.to_frame()
         result.sizes()
     if graph.device == "cpu":
+        result.verify()
         assert len(ComponentSizes(result.labels).members)  # which small results do without
 
 
@@ -266,9 +267,11 @@ def _decompose(device):
                 if method.baseline or device.partition(":")[0] not in method.devices:
                     continue
                 try:
-                    front(graph, method=name)
+                    found = front(graph, method=name)
                 except GraphError:  # it takes undirected graphs only
-                    front(graph.undirected(), method=name)
+                    found = front(graph.undirected(), method=name)
+                if device == "cpu":
+                    found.verify()
     _generate(1 << LARGE)
     if device == "cpu":
         _change_clusters(4 << LARGE)

@@ -1,14 +1,14 @@
 """Connected components, proved by a spanning forest.
 
-The answer is ``labels``, a number from 0 to ``n_vertices - 1`` for each vertex.  The proof is ``tree``, the
-positions of the edges of a spanning forest, and ``depths``, the number of edges of the forest between each
-vertex and the root of its tree.
+The answer is ``labels``, a number from 0 to ``n_vertices - 1`` for each vertex.  The proof is ``depths``, the
+number of edges of a forest between each vertex and the root of its tree, and the positions of these edges:
+``down_tree`` those whose target is the deeper end, ``up_tree`` those whose source is.
 
 *Theorem.*  Let
 
 1. the ends of every edge have one label;
-2. the ends of every edge in ``tree`` be of depths that differ by 1, and every vertex of a depth ``d > 0`` be
-   the deeper end of such an edge;
+2. every vertex of a depth larger than 0 be the target of an edge in ``down_tree``, or the source of one in
+   ``up_tree``, whose other end is of a smaller depth;
 3. no two vertices of depth 0, which are the roots, have one label.
 
 Then the classes of equal labels are the components.  By 1, no path leaves a class.  By 2, from every
@@ -21,17 +21,29 @@ vertex, because it is the root, which is in the class, and no vertex of the clas
 
 import numpy as np
 
-from edgewise.certificates.record import CHUNK, Certificate, GraphArrays, at, first, in_chunks, refuse
+from edgewise.certificates.record import (
+    CHUNK,
+    Certificate,
+    GraphArrays,
+    at,
+    first,
+    first_in_chunks,
+    in_chunks,
+    refuse,
+)
 
 
 def check(graph: GraphArrays, certificate: Certificate) -> None:
     """Raise :class:`~edgewise.errors.VerificationError` unless the labels are the components."""
-    n = graph.n_vertices
+    n, m = graph.n_vertices, len(graph.sources)
     labels = certificate.numbers("answer", "labels", n, below=n)
     depths = certificate.numbers("proof", "depths", n, below=n)
-    tree = certificate.numbers("proof", "tree", None, below=len(graph.sources))
+    down, up = (certificate.numbers("proof", f"{way}_tree", None, below=m) for way in ("down", "up"))
     check_edges(graph, labels)
-    check_depths(graph, tree, depths)
+    above = np.full(n, np.iinfo(depths.dtype).max, depths.dtype)
+    note_depths(down, (graph.sources, graph.targets), depths, above)
+    note_depths(up, (graph.targets, graph.sources), depths, above)
+    check_depths("tree", depths, above)
     check_roots(labels, np.flatnonzero(depths == 0), bool(certificate.facts.get("canonical")))
 
 
@@ -65,27 +77,27 @@ def largest_class(labels):
 
 def outside(bits, sources, targets):
     """The edges that are not between two vertices whose bits are set."""
-    ones, others = (at(bits, ends >> 3) >> (ends & 7).astype(np.uint8) for ends in (sources, targets))
+    ones, others = (at(bits, ends >> 3) >> (ends.astype(np.uint8) & 7) for ends in (sources, targets))
     return np.flatnonzero((ones & others & 1) == 0)
 
 
-def check_depths(graph, tree, depths):
-    """Condition 2."""
-    is_joined = depths == 0
+def note_depths(tree, ends, depths, above):
+    """Note for the vertices that edges of a tree lead to the depth of a vertex that one leads from."""
+    parents, children = ends
 
-    def check_chunk(begin):
+    def note_chunk(begin):
         edges = tree[begin : begin + CHUNK]
-        sources, targets = at(graph.sources, edges), at(graph.targets, edges)
-        ones, others = at(depths, sources), at(depths, targets)
-        wrong = first(np.maximum(ones, others) - np.minimum(ones, others) != 1)
-        if wrong is not None:
-            refuse(f"edge {edges[wrong]} of the tree joins the depths {ones[wrong]} and {others[wrong]}")
-        is_joined[np.where(ones < others, targets, sources)] = True
+        # race: whichever edge to a vertex is noted last, it is one of the tree
+        np.put(above, at(children, edges), at(depths, at(parents, edges)), mode="clip")
 
-    in_chunks(check_chunk, len(tree))
-    vertex = first(~is_joined)
+    in_chunks(note_chunk, len(tree))
+
+
+def check_depths(name, depths, above):
+    """Condition 2: what was noted is less than the depth, where that is not 0."""
+    vertex = first_in_chunks(lambda some: (above[some] >= depths[some]) & (depths[some] > 0), len(depths))
     if vertex is not None:
-        refuse(f"no edge of the tree leads from vertex {vertex} to one of depth {int(depths[vertex]) - 1}")
+        refuse(f"no edge of the {name} leads to vertex {vertex} from a smaller depth than {depths[vertex]}")
 
 
 def check_roots(labels, roots, canonical):
@@ -93,10 +105,17 @@ def check_roots(labels, roots, canonical):
     has_root = np.zeros(len(labels), bool)
     has_root[labels[roots]] = True
     if np.count_nonzero(has_root) < len(roots):
-        found, trees = np.unique(labels[roots], return_counts=True)
-        refuse(f"the vertices of label {found[trees.argmax()]} are in {trees.max()} trees")
+        order = np.argsort(labels[roots], kind="stable")
+        repeated = int((np.diff(labels[roots[order]]) == 0).argmax())
+        one, other = roots[order[repeated : repeated + 2]]
+        refuse(f"vertices {one} and {other} have the label {labels[one]}, but are in two trees")
     if canonical:
-        vertex = first(labels > np.arange(len(labels), dtype=np.int32 if len(labels) < 2**31 else np.int64))
+        kind = np.int32 if len(labels) < 2**31 else np.int64
+
+        def is_larger(some):
+            return labels[some] > np.arange(some.start, some.stop, dtype=kind)
+
+        vertex = first_in_chunks(is_larger, len(labels))
         if vertex is not None:
             refuse(f"the label of vertex {vertex} is larger than the vertex")
         item = first(labels[roots] != roots)

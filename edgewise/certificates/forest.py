@@ -48,7 +48,7 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
         part = slice(begin, begin + CHUNK)
         key = weights[part], positions[part]
         ones, others = tree.ascend(graph.sources[part], *key), tree.ascend(graph.targets[part], *key)
-        check_ends(begin, (ones, others), child_of[part], parents)
+        check_ends(begin, (ones, others), child_of[part], tree)
 
 
 def check_links(edges, parents, links, m):
@@ -63,7 +63,8 @@ def check_links(edges, parents, links, m):
     is_edge[edges] = True
     edge = first(is_edge != (child_of >= 0))
     if edge is not None:
-        refuse(f"edge {edge} is " + ("no link of the merge tree" if is_edge[edge] else "not in the forest"))
+        problem = "of the forest closes a cycle, or is no link of the merge tree"
+        refuse(f"edge {edge} " + (problem if is_edge[edge] else "is not in the forest"))
     expect(
         len(edges) == len(children) == is_edge.sum(), "an edge is twice in the forest, or in the merge tree"
     )
@@ -71,28 +72,29 @@ def check_links(edges, parents, links, m):
 
 
 class Merges:
-    """The merge tree, with the weight of each link; roots have a link after all edges."""
+    """The merge tree, with the weight of each link; the links of roots come after all edges."""
 
     def __init__(self, parents, links, weights, is_last_first):
+        is_root = parents == np.arange(len(parents))
         self.parents = parents.astype(np.int64)
-        self.is_root = parents == np.arange(len(parents))
-        self.links = np.where(self.is_root, len(weights) + 1, links).astype(np.int64)
-        self.weights = np.zeros(len(parents), weights.dtype)
-        self.weights[~self.is_root] = weights[links[~self.is_root]]
+        self.after_all = len(weights) + 1
+        self.links = np.where(is_root, self.after_all, links).astype(np.int64)
+        last = (weights.min() if is_last_first else weights.max()) if len(weights) else 0
+        self.weights = np.full(len(parents), last, weights.dtype)
+        self.weights[~is_root] = weights[links[~is_root]]
         self.is_last_first = is_last_first
 
     def come_before(self, vertices, weights, positions):
         """Whether the links of vertices come before edges of these weights and positions."""
         own = at(self.weights, vertices)
         is_less = own > weights if self.is_last_first else own < weights
-        is_before = is_less | ((own == weights) & (at(self.links, vertices) < positions))
-        return is_before & ~at(self.is_root, vertices)
+        return is_less | ((own == weights) & (at(self.links, vertices) < positions))
 
     def check_order(self):
         """The second half of condition 1."""
-        above = self.parents
-        is_after = ~self.come_before(np.arange(len(above)), self.weights[above], self.links[above])
-        vertex = first(is_after & ~self.is_root & ~self.is_root[above])
+        vertices, above = np.arange(len(self.parents)), self.parents
+        is_after = ~self.come_before(vertices, self.weights[above], self.links[above])
+        vertex = first(is_after & (above != vertices))
         expect(vertex is None, f"the link of vertex {vertex} does not come before that of its parent")
 
     def ascend(self, vertices, weights, positions):
@@ -105,18 +107,32 @@ class Merges:
             if not len(climbing):
                 return ends
             ends[climbing] = at(self.parents, ends[climbing])
-        return refuse(f"the merge tree is deeper than trees of {len(self.parents)} vertices merged by size")
+        refuse(f"the merge tree is deeper than trees of {len(self.parents)} vertices merged by size")
+
+    def joining(self, one, other):
+        """The link by which two vertices are joined at last; -1 if none does."""
+        link = -1
+        while one != other:
+            if self.come_before(np.array([other]), self.weights[one], self.links[one])[0]:
+                one, other = other, one
+            if self.links[one] == self.after_all:
+                return -1
+            link, one = self.links[one], self.parents[one]
+        return link
 
 
-def check_ends(begin, ends, child_of, parents):
+def check_ends(begin, ends, child_of, tree):
     """Conditions 2 and 3, for edges from ``begin`` on."""
     ones, others = ends
     is_kept = child_of >= 0
-    above = np.where(is_kept, parents[child_of], ones)
+    above = np.where(is_kept, tree.parents[child_of], ones)
     below = np.where(is_kept, child_of, ones)
     are_ends = ((ones == above) & (others == below)) | ((ones == below) & (others == above))
     wrong = first(~are_ends)
-    if wrong is not None and is_kept[wrong]:
-        refuse(f"edge {begin + wrong} of the forest closes a cycle, or merges other trees than its link says")
-    if wrong is not None:
-        refuse(f"edge {begin + wrong} is to be in the forest, in place of a later edge or to join two trees")
+    if wrong is None:
+        return
+    edge, later = begin + wrong, tree.joining(ones[wrong], others[wrong])
+    if is_kept[wrong]:
+        refuse(f"edge {edge} of the forest closes a cycle, or merges other trees than its link says")
+    expect(later >= 0, f"edge {edge} joins two trees of the forest")
+    refuse(f"edge {edge} should be in the forest instead of edge {later}")

@@ -201,16 +201,33 @@ def refuse(problem: str) -> NoReturn:
 
 def are_within(array: np.ndarray, least: int, below: int) -> bool:
     """Whether integers are from ``least`` to ``below - 1``."""
-    if not len(array):
-        return True
-    has_least = (array.dtype.kind == "u" and least <= 0) or least <= int(array.min())
-    return has_least and int(array.max()) < below
+    bounds: list[int] = []
+
+    def note_bounds(begin):
+        some = array[begin : begin + CHUNK]
+        bounds.extend((0 if array.dtype.kind == "u" else int(some.min()), int(some.max())))
+
+    in_chunks(note_bounds, len(array))
+    return not bounds or (least <= min(bounds) and max(bounds) < below)
 
 
 def first(wrong: np.ndarray) -> int | None:
     """The first position at which something is wrong; ``None`` if there is none."""
     item = int(wrong.argmax()) if len(wrong) else 0
     return item if len(wrong) and wrong[item] else None
+
+
+def first_in_chunks(wrong, count: int) -> int | None:
+    """The first of ``count`` items at which something is wrong, as ``wrong`` says of a slice of them."""
+    found: list[int] = []
+
+    def look(begin):
+        item = first(wrong(slice(begin, min(begin + CHUNK, count))))
+        if item is not None:
+            found.append(begin + item)
+
+    in_chunks(look, count)
+    return min(found, default=None)
 
 
 def at(array: np.ndarray, positions: np.ndarray) -> np.ndarray:

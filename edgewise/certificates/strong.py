@@ -9,8 +9,8 @@ forests from a root to each vertex, and from each vertex to a root.
 
 1. vertices have one rank if and only if they have one label;
 2. no edge lead from a rank to a smaller one;
-3. every edge in ``out_tree`` lead from an out-depth to the next larger one inside a label, and every vertex
-   of an out-depth larger than 0 be the target of such an edge;
+3. the ends of every edge in ``out_tree`` have one label, and every vertex of an out-depth larger than 0 be
+   the target of one whose source is of a smaller out-depth;
 4. the same hold of the in-depths for the edges the other way;
 5. the vertices of out-depth 0, which are the roots, be those of in-depth 0, and no two have one label.
 
@@ -24,8 +24,8 @@ no vertex of the class is smaller.
 
 import numpy as np
 
-from edgewise.certificates.components import check_roots
-from edgewise.certificates.record import CHUNK, Certificate, GraphArrays, at, expect, first, refuse
+from edgewise.certificates.components import check_depths, check_roots, note_depths
+from edgewise.certificates.record import Certificate, GraphArrays, at, expect, first, first_in_chunks, refuse
 
 
 def check(graph: GraphArrays, certificate: Certificate) -> None:
@@ -39,29 +39,36 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
     for way, parents, children in ways:
         depths = certificate.numbers("proof", f"{way}_depths", n, below=n)
         tree = certificate.numbers("proof", f"{way}_tree", None, below=m)
-        check_tree((way, tree, depths), parents, children, labels)
+        check_labels(way, tree, (parents, children), labels)
+        above = np.full(n, np.iinfo(depths.dtype).max, depths.dtype)
+        note_depths(tree, (parents, children), depths, above)
+        check_depths(f"{way}-tree", depths, above)
         roots.append(np.flatnonzero(depths == 0))
-    expect(np.array_equal(roots[0], roots[1]), "the two forests have other roots")
+    check_same(roots, labels)
     check_roots(labels, roots[0], bool(certificate.facts.get("canonical")))
     check_ranks(labels, ranks, roots[0])
     check_edges(graph, ranks)
 
 
-def check_tree(forest, parents, children, labels):
-    """Conditions 3 and 4."""
-    way, tree, depths = forest
-    is_joined = depths == 0
-    for begin in range(0, len(tree), CHUNK):
-        edges = tree[begin : begin + CHUNK]
-        above, below = at(parents, edges), at(children, edges)
-        upper, lower = at(depths, above), at(depths, below)
-        wrong = first((upper >= lower) | (lower - upper != 1) | (at(labels, above) != at(labels, below)))
-        if wrong is not None:
-            refuse(f"edge {edges[wrong]} of the {way}-tree leads to no next depth of its label")
-        is_joined[below] = True
-    vertex = first(~is_joined)
-    if vertex is not None:
-        refuse(f"no edge of the {way}-tree joins vertex {vertex} to the depth {int(depths[vertex]) - 1}")
+def check_same(roots, labels):
+    """Condition 5, of the two forests."""
+    for way, own, others in (("out", *roots), ("in", *roots[::-1])):
+        more = np.setdiff1d(own, others, assume_unique=True)
+        if len(more):
+            problem = f"no path to vertex {more[0]}" if way == "out" else f"no path from vertex {more[0]}"
+            refuse(f"the {way}-tree has {problem} inside its label {labels[more[0]]}")
+
+
+def check_labels(way, tree, ends, labels):
+    """The first half of conditions 3 and 4."""
+
+    def leads_out(some):
+        ones, others = (at(labels, at(vertices, tree[some])) for vertices in ends)
+        return ones != others
+
+    item = first_in_chunks(leads_out, len(tree))
+    if item is not None:
+        refuse(f"edge {tree[item]} of the {way}-tree joins vertices of different labels")
 
 
 def check_ranks(labels, ranks, roots):
@@ -72,16 +79,15 @@ def check_ranks(labels, ranks, roots):
         refuse(f"{counts[rank]} components have the rank {rank}")
     of_label = np.zeros_like(ranks)
     of_label[labels[roots]] = ranks[roots]
-    vertex = first(ranks != at(of_label, labels))
+    vertex = first_in_chunks(lambda some: ranks[some] != at(of_label, labels[some]), len(ranks))
     if vertex is not None:
         refuse(f"vertex {vertex} has another rank than the root of its component")
 
 
 def check_edges(graph, ranks):
     """Condition 2."""
-    for begin in range(0, len(graph.sources), CHUNK):
-        sources, targets = graph.sources[begin : begin + CHUNK], graph.targets[begin : begin + CHUNK]
-        wrong = first(at(ranks, sources) > at(ranks, targets))
-        if wrong is not None:
-            ends = f"from vertex {sources[wrong]} to vertex {targets[wrong]}"
-            refuse(f"edge {begin + wrong} leads back in the order of the components, {ends}")
+    sources, targets = graph.sources, graph.targets
+    edge = first_in_chunks(lambda some: at(ranks, sources[some]) > at(ranks, targets[some]), len(sources))
+    if edge is not None:
+        ends = f"from vertex {sources[edge]} to vertex {targets[edge]}"
+        refuse(f"edge {edge} leads back in the order of the components, {ends}")

@@ -22,7 +22,7 @@ from edgewise.errors import FileError, OptionError, one_of
 from edgewise.files.inputs import name_of
 from edgewise.files.records import records_of
 from edgewise.partitions.result import is_plain, read_parts
-from edgewise.result import edge_arrays
+from edgewise.result import edge_arrays, errors_with_ids
 
 
 class About(NamedTuple):
@@ -108,7 +108,7 @@ def check(
                 held = proved(read, result, name, about)
                 if certificate is not None:
                     held.save(certificate)
-        with stage("check", "checking every edge"):
+        with stage("check", "checking every edge"), errors_with_ids(read):
             check_certificate(edge_arrays(read), held)
     if shown.json:
         facts = {"vertices": read.n_vertices, "edges": read.n_edges, "problem": name, "right": True}

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from edgewise.certificates import check
 from edgewise.certificates.record import Certificate, certify, claimed
 from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, cas, compiled, device, each
@@ -74,15 +75,15 @@ def fill_depths(offsets, neighbours, queue, n_roots, depths):
     return depth
 
 
-def depths_of(n_vertices, sources, targets, roots):
-    """Depths of the vertices in a forest of some edges and roots: the smallest unsigned type that fits."""
-    offsets, neighbours, _ = rows_from_edges(n_vertices, sources, targets, True)
+def depths_of(n_vertices, sources, targets, roots, both):
+    """Numbers of edges from some roots, 0 where none lead; ``both`` tells whether edges lead both ways."""
+    offsets, neighbours, _ = rows_from_edges(n_vertices, sources, targets, both)
     queue = np.empty(n_vertices, neighbours.dtype)
     queue[: len(roots)] = roots
     depths = np.full(n_vertices, UNSEEN, np.int32 if n_vertices < 2**31 else np.int64)
     depths[roots] = 0
     largest = fill_depths(offsets, neighbours, queue, len(roots), depths)
-    return depths.astype(np.min_scalar_type(int(largest)))
+    return np.maximum(depths, 0).astype(np.min_scalar_type(int(largest)))
 
 
 def forest_of(n_vertices, sources, targets):
@@ -110,6 +111,15 @@ def prove(graph, labels, *, canonical: bool = True) -> Certificate:
     labels = claimed("labels", arrays.move(labels, "cpu"), n, n)
     with few_steps(4 * n + 2 * len(edges.sources)):
         tree, roots = forest_of(n, edges.sources, edges.targets)
-        depths = depths_of(n, edges.sources[tree], edges.targets[tree], roots)
-    proof = {"tree": tree.astype(index_type(len(edges.sources))), "depths": depths}
+        ends = edges.sources[tree], edges.targets[tree]
+        depths = depths_of(n, *ends, roots, True)
+    is_down = depths[ends[0]] < depths[ends[1]]
+    tree = tree.astype(index_type(len(edges.sources)))
+    proof = {"depths": depths, "down_tree": tree[is_down], "up_tree": tree[~is_down]}
     return certify("components", edges, {"labels": labels}, proof, canonical=canonical)
+
+
+def verify(graph, labels):
+    """Raise :class:`~edgewise.errors.VerificationError` unless labels are the components of ``graph``."""
+    host = graph.to("cpu")
+    check(edge_arrays(host), prove(host, labels))

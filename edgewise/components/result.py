@@ -474,7 +474,7 @@ class Components(ClusterResult):
         return {"component": self.labels}
 
     def _verify(self, graph):
-        from edgewise.components.verification import verify
+        from edgewise.components.certificate import verify
 
         verify(graph, self._labels)
 

@@ -210,7 +210,7 @@ class ThresholdComponents(ClusterResult):
         return f"{first} of {vertices} at {self.thresholds[0]}{others}"
 
     def _verify(self, graph):
-        from edgewise.components.verification import verify
+        from edgewise.components.certificate import verify
 
         own = graph is self.graph or graph.weights is None
         sources, targets, weights = (

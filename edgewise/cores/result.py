@@ -70,7 +70,7 @@ class CoreNumbers(Result):
         return {"core": self.cores}
 
     def _verify(self, graph):
-        from edgewise.cores.verification import verify
+        from edgewise.cores.certificate import verify
 
         verify(graph, self.cores)
 

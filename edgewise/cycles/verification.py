@@ -1,4 +1,4 @@
-"""A naive oracle and a verifier for counts of cycles."""
+"""A verifier for counts of cycles."""
 
 from __future__ import annotations
 
@@ -19,34 +19,6 @@ ENTRIES = 2e7
 STEPS = 2e5
 #: Steps that the searches for all vertices may take together.
 ALL_STEPS = 2e6
-
-
-def count_by_hand(n, sources, targets, length):
-    """Simple cycles of ``length`` edges through each of ``n`` vertices, found by walking them all: int64.
-
-    From every vertex all paths over larger vertices are walked; a path of ``length`` vertices whose ends are
-    neighbours is a cycle, met once in each direction at its smallest vertex.
-    """
-    neighbours: list[set[int]] = [set() for _ in range(n)]
-    for source, target in zip(sources, targets, strict=True):
-        if source != target:
-            neighbours[source].add(int(target))
-            neighbours[target].add(int(source))
-    twice = [0] * n
-
-    def walk(path):
-        if len(path) == length:
-            if path[0] in neighbours[path[-1]]:
-                for vertex in path:
-                    twice[vertex] += 1
-            return
-        for vertex in neighbours[path[-1]]:
-            if vertex > path[0] and vertex not in path:
-                walk([*path, vertex])
-
-    for vertex in range(n):
-        walk([vertex])
-    return np.array(twice, np.int64) // 2
 
 
 def verify(cycles):

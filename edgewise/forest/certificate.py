@@ -1,16 +1,17 @@
 """The proof of a spanning forest: the tree in which its edges, one after the other, merge vertices by size.
 
-That tree is the one by which :mod:`~edgewise.forest.verification` finds the last edge of a path.
+That tree is the one by which :mod:`~edgewise.forest.merges` finds the last edge of a path.
 """
 
 import numpy as np
 
+from edgewise.certificates import check
 from edgewise.certificates.record import Certificate, certify, claimed
 from edgewise.device import arrays
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, VerificationError
+from edgewise.forest.merges import NEVER, union_tree
 from edgewise.forest.order import order_of, words_of
-from edgewise.forest.verification import NEVER, union_tree
 from edgewise.index_type import index_type
 from edgewise.result import edge_arrays
 
@@ -76,3 +77,23 @@ def prove(graph, edges, *, maximum: bool = False, by_position: bool = True) -> C
     proof = {"parents": parents.astype(index_type(n)), "links": links}
     facts = {"maximum": maximum, "by_position": by_position}
     return certify("forest", whole, {"edges": edges}, proof, **facts)
+
+
+def verify(graph, forest):
+    """Raise :class:`~edgewise.errors.VerificationError` unless it is the forest of ``graph``."""
+    host = graph.to("cpu")
+    edges = arrays.move(forest.edges, "cpu")
+    check(edge_arrays(host), prove(host, edges, maximum=forest.maximum))
+    labels = arrays.move(forest.labels, "cpu").astype(np.int64)
+    _check_labels(labels, host.sources[edges], host.targets[edges])
+
+
+def _check_labels(labels, sources, targets):
+    """Check the labels of the trees by the ends of the edges of a forest."""
+    n = len(labels)
+    if (labels > np.arange(n)).any() or (labels[labels] != labels).any():
+        raise VerificationError("a label is not the smallest vertex of a tree")
+    if (labels[sources] != labels[targets]).any():
+        raise VerificationError("an edge of the forest joins vertices of different labels")
+    if (labels == np.arange(n)).sum() != n - len(sources):
+        raise VerificationError("the labels tell another number of trees than the edges")

@@ -408,7 +408,7 @@ class SpanningForest(Result):
         return tree_of(self.graph, host.sources, host.targets, host.weights, self.maximum)
 
     def _verify(self, graph):
-        from edgewise.forest.verification import verify
+        from edgewise.forest.certificate import verify
 
         verify(graph, self)
 

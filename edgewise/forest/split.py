@@ -30,8 +30,8 @@ from edgewise.errors import OptionError, VerificationError, argument
 from edgewise.forest.constraints import Decisions, constrained, parted_twice
 from edgewise.forest.explanation import Explanation, explained, tree_of
 from edgewise.forest.linkage import sizes_of_merges
+from edgewise.forest.merges import NEVER, find_joining_merges, union_tree
 from edgewise.forest.order import order_of, words_of
-from edgewise.forest.verification import NEVER, find_joining_merges, union_tree
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.representation import take_origin
@@ -220,7 +220,7 @@ class SplitComponents(Components):
         return pa.table({**columns, "weight": arrow_array(links.weights)})
 
     def _verify(self, graph):
-        from edgewise.components.verification import verify
+        from edgewise.components.certificate import verify
 
         verify(self.kept, self._labels)
         if self.max_size is not None:

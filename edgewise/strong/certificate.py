@@ -6,50 +6,28 @@ search from the roots follows the edges inside components, and another one the s
 
 import numpy as np
 
+from edgewise.certificates import check
 from edgewise.certificates.record import Certificate, certify, claimed
+from edgewise.components.certificate import depths_of
 from edgewise.device import arrays, compiled
 from edgewise.device.threads import few_steps
 from edgewise.index_type import index_type
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.result import edge_arrays
 
-#: Depth of a vertex that no search has found.
-UNSEEN = -1
 #: No vertex, at the end of a list.
 END = -1
-
-
-@compiled
-def search_inside(rows, edges, labels, found, depths):
-    """Search from the roots along the edges inside classes; return how many edges are kept, and the depth.
-
-    ``found`` holds the queue, which begins with the roots, and the edges that are kept; ``depths`` are 0 at
-    the roots and ``UNSEEN`` elsewhere.
-    """
-    offsets, neighbours = rows
-    queue, tree = found
-    head, tail, depth = 0, len(queue) - len(tree), 0
-    n_roots = tail
-    while head < tail:
-        vertex = queue[head]
-        depth = depths[vertex]
-        head += 1
-        for entry in range(offsets[vertex], offsets[vertex + 1]):
-            other = neighbours[entry]
-            if depths[other] == UNSEEN and labels[other] == labels[vertex]:
-                depths[other] = depth + 1
-                tree[tail - n_roots] = edges[entry]
-                queue[tail] = other
-                tail += 1
-    return tail - n_roots, depth
+#: The rank of a class in a cycle of classes.
+UNRANKED = -1
 
 
 @compiled
 def rank_classes(rows, labels, members, ranks, counts, stack):
     """Number the classes of equal labels so that no edge leads to a smaller number, as far as that goes.
 
-    ``members`` is the first vertex of each label and the next vertex of each vertex's label; ``counts`` are 0
-    for all labels; ``ranks`` stay as they are for classes in a cycle of classes, or behind one.
+    The rows have the edges between classes.  ``members`` is the first vertex of each label and the next
+    vertex of each vertex's label; ``counts`` are 0 for all labels; ``ranks`` stay as they are for classes in
+    a cycle of classes, or behind one.
     """
     offsets, neighbours = rows
     heads, following = members
@@ -57,9 +35,7 @@ def rank_classes(rows, labels, members, ranks, counts, stack):
         following[vertex] = heads[labels[vertex]]
         heads[labels[vertex]] = vertex
         for entry in range(offsets[vertex], offsets[vertex + 1]):
-            label = labels[neighbours[entry]]
-            if label != labels[vertex]:
-                counts[label] += 1
+            counts[labels[neighbours[entry]]] += 1
     size, rank = 0, 0
     for label in range(len(labels)):
         if heads[label] != END and counts[label] == 0:
@@ -72,11 +48,10 @@ def rank_classes(rows, labels, members, ranks, counts, stack):
             ranks[vertex] = rank
             for entry in range(offsets[vertex], offsets[vertex + 1]):
                 label = labels[neighbours[entry]]
-                if label != labels[vertex]:
-                    counts[label] -= 1
-                    if counts[label] == 0:
-                        stack[size] = label
-                        size += 1
+                counts[label] -= 1
+                if counts[label] == 0:
+                    stack[size] = label
+                    size += 1
             vertex = following[vertex]
         rank += 1
 
@@ -97,32 +72,39 @@ def prove(graph, labels, *, canonical: bool = True) -> Certificate:
     n, m = edges.n_vertices, len(edges.sources)
     labels = claimed("labels", arrays.move(labels, "cpu"), n, n)
     roots = np.unique(labels, return_index=True)[1]
+    ends = edges.sources, edges.targets
+    is_inside = labels[ends[0]] == labels[ends[1]]
+    inside = np.flatnonzero(is_inside)
     proof: dict[str, np.ndarray] = {}
     with few_steps(8 * n + 6 * m):
-        forward = rows_from_edges(n, edges.sources, edges.targets, False, True)
-        backward = rows_from_edges(n, edges.targets, edges.sources, False, True)
-        for way, rows in (("out", forward), ("in", backward)):
-            proof |= _searched(way, rows, labels, roots, index_type(m))
-        ranks = _ranks(forward[:2], labels)
-    return certify("strong", edges, {"labels": labels}, proof | {"ranks": ranks}, canonical=canonical)
+        for way, (parents, children) in (("out", ends), ("in", ends[::-1])):
+            depths, found = _searched(roots, inside, parents[inside], children[inside], n)
+            proof |= {f"{way}_tree": found.astype(index_type(m)), f"{way}_depths": depths}
+        proof["ranks"] = _ranks(n, ends[0][~is_inside], ends[1][~is_inside], labels)
+    return certify("strong", edges, {"labels": labels}, proof, canonical=canonical)
 
 
-def _searched(way, rows, labels, roots, edge_type):
-    """The tree and the depths of a search; vertices that it does not find are roots."""
-    n = len(labels)
-    queue, tree = np.empty(n, rows[1].dtype), np.empty(n - len(roots), edge_type)
-    queue[: len(roots)] = roots
-    depths = np.full(n, UNSEEN, np.int32 if n < 2**31 else np.int64)
-    depths[roots] = 0
-    n_kept, depth = search_inside(rows[:2], rows[2], labels, (queue, tree), depths)
-    depths = np.maximum(depths, 0).astype(np.min_scalar_type(int(depth)))
-    return {f"{way}_tree": tree[:n_kept], f"{way}_depths": depths}
+def _searched(roots, edges, parents, children, n):
+    """Depths of a search along edges, and one of the edges to each vertex that is found."""
+    depths = depths_of(n, parents, children, roots, False)
+    is_next = depths[parents] < depths[children]
+    found = np.full(n, -1)
+    found[children[is_next]] = edges[is_next]
+    return depths, np.sort(found[found >= 0])
 
 
-def _ranks(rows, labels):
-    """The rank of each vertex's class; 0 where there is none."""
-    n = len(labels)
-    ranks = np.zeros(n, labels.dtype)
+def _ranks(n, sources, targets, labels):
+    """The rank of each vertex's class, by the edges between classes; any higher one in a cycle of them."""
+    rows = rows_from_edges(n, sources, targets, False)[:2]
+    ranks = np.full(n, UNRANKED, labels.dtype)
     members = np.full(n, END, np.int64), np.empty(n, np.int64)
     rank_classes(rows, labels, members, ranks, np.zeros(n, np.int64), np.empty(n, np.int64))
+    left = np.flatnonzero(ranks == UNRANKED)
+    ranks[left] = ranks.max(initial=UNRANKED) + 1 + np.unique(labels[left], return_inverse=True)[1]
     return ranks
+
+
+def verify(graph, labels):
+    """Raise :class:`~edgewise.errors.VerificationError` unless labels are the strong ones of ``graph``."""
+    host = graph.to("cpu")
+    check(edge_arrays(host), prove(host, labels))

@@ -23,7 +23,7 @@ class StrongComponents(Components):
     """
 
     def _verify(self, graph):
-        from edgewise.strong.verification import verify
+        from edgewise.strong.certificate import verify
 
         verify(graph, self._labels)
 

@@ -1,23 +1,24 @@
-"""Results and proofs of components, cores and forests with corruptions: their checkers refuse what is wrong.
+"""Results and proofs with corruptions: their checkers refuse what is wrong.
 
 ``python tests/campaigns/corrupted_results.py --problem components --cases 10000 --seed 1``
 
-Each case is a small graph and the certificate of an answer, which is accepted first.  Then one to three
-corruptions are made: of numbers in an array of the answer or the proof, of its length, order or dtype, of a
-fact, or of the edges of the graph.  In a third of the cases the corrupted answer is proved anew.  The checker
-must refuse what comes out, or the answer must be right of the graph, as a naive oracle says.  The last line
-is one of JSON: what was *caught*, what was *right* although it was corrupted, what was *missed*, and where a
-checker *crashed*.
+Each case is a small graph and the certificate of an answer, which is accepted first.  The answers of paths,
+partitions and cycles come from a naive oracle, so that the prover proves somebody else's result.  Then one to
+three corruptions are made: of numbers in an array of the answer or the proof, of its length, order, dtype or
+shape, of a fact, or of the edges of the graph.  In a third of the cases the corrupted answer is proved anew.
+The checker must refuse what comes out, or the answer must be right of the graph, as a naive oracle says.  The
+last line is one of JSON: what was *caught*, what was *right* although it was corrupted, what was *missed*,
+and where a checker *crashed*.
 """
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,126 +27,14 @@ sys.path[0] = str(ROOT)
 
 import edgewise as ew  # noqa: E402
 from edgewise.certificates import check  # noqa: E402
-from edgewise.components.certificate import prove as prove_components  # noqa: E402
-from edgewise.components.verification import oracle as components_by_search  # noqa: E402
-from edgewise.cores.certificate import prove as prove_cores  # noqa: E402
-from edgewise.cores.verification import oracle as cores_by_removal  # noqa: E402
-from edgewise.errors import EdgewiseError, VerificationError  # noqa: E402
-from edgewise.forest.certificate import prove as prove_forest  # noqa: E402
+from edgewise.errors import VerificationError  # noqa: E402
 from edgewise.result import edge_arrays  # noqa: E402
-from edgewise.strong.certificate import prove as prove_strong  # noqa: E402
-from edgewise.strong.verification import oracle as strong_by_search  # noqa: E402
+from tests.campaigns.corrupted_cases import CASES  # noqa: E402
 
 #: Corruptions of each graph.
 PER_GRAPH = 10
-TYPES = ("int8", "uint8", "int32", "uint32", "int64", "uint64", "float64", "bool")
-
-
-class Case(NamedTuple):
-    """What is corrupted: the graph, the certificate; ``prove(graph, answer, facts)`` proves anew."""
-
-    graph: Any
-    certificate: Any
-    prove: Any
-    is_right: Any
-
-
-def random_graph(draw, *, directed=False, weighted=False):
-    """A small graph with loops, repeated edges and, if there are weights, many equal ones."""
-    n = int(draw.integers(1, 12))
-    m = int(draw.integers(0, 2 * n + 1))
-    weights = None
-    if weighted:
-        dtype = draw.choice(["int32", "int64", "float32", "float64"])
-        weights = draw.integers(-2, 3, m).astype(dtype)
-        if dtype.startswith("float") and m:
-            weights[draw.integers(m)] = draw.choice([-0.0, np.inf, -np.inf, 0.5])
-    sources, targets = draw.integers(0, n, (2, m))
-    return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n, directed=directed)
-
-
-def with_edges(graph, sources, targets):
-    """The graph with other ends of its edges."""
-    given = {"weights": graph.weights, "n_vertices": graph.n_vertices, "directed": graph.directed}
-    return ew.Graph.from_edges(sources, targets, **given)
-
-
-def clusters(draw):
-    graph = random_graph(draw)
-    certificate = ew.connected_components(graph).certificate()
-    return Case(graph, certificate, *labelling(prove_components, components_by_search))
-
-
-def strong(draw):
-    graph = random_graph(draw, directed=True)
-    certificate = ew.strongly_connected_components(graph).certificate()
-    return Case(graph, certificate, *labelling(prove_strong, strong_by_search))
-
-
-def labelling(prover, oracle):
-    """How labels are proved, and whether they are right."""
-
-    def prove(graph, answer, facts):
-        return prover(graph, answer["labels"], canonical=facts["canonical"])
-
-    def is_right(graph, answer, facts):
-        labels = answer["labels"].tolist()
-        expected = oracle(graph.n_vertices, graph.sources.tolist(), graph.targets.tolist())
-        pairs = set(zip(labels, expected, strict=True))
-        same_classes = len(pairs) == len(set(labels)) == len(set(expected))
-        return same_classes and (not facts.get("canonical") or labels == expected)
-
-    return prove, is_right
-
-
-def cores(draw):
-    graph = random_graph(draw)
-
-    def is_right(graph, answer, facts):
-        expected = cores_by_removal(graph.n_vertices, graph.sources.tolist(), graph.targets.tolist())
-        return answer["cores"].tolist() == expected
-
-    def prove(graph, answer, facts):
-        return prove_cores(graph, answer["cores"])
-
-    return Case(graph, ew.core_numbers(graph).certificate(), prove, is_right)
-
-
-def forest(draw):
-    graph = random_graph(draw, weighted=True)
-    maximum = bool(draw.integers(2))
-    certificate = ew.minimum_spanning_forest(graph, maximum=maximum).certificate()
-    if draw.integers(2):
-        certificate = replace(certificate, facts=certificate.facts | {"by_position": False})
-
-    def is_right(graph, answer, facts):
-        given = answer["edges"].tolist()
-        is_last = [0 if facts.get("by_position") or edge in given else 1 for edge in range(graph.n_edges)]
-        return len(set(given)) == len(given) and set(given) == by_kruskal(
-            graph, facts.get("maximum"), is_last
-        )
-
-    def prove(graph, answer, facts):
-        wanted = {name: bool(facts[name]) for name in ("maximum", "by_position")}
-        return prove_forest(graph, answer["edges"], **wanted)
-
-    return Case(graph, certificate, prove, is_right)
-
-
-def by_kruskal(graph, maximum, is_last):
-    """The edges of the forest, those that are not last first among equal weights."""
-    label = list(range(graph.n_vertices))
-    weights = [-one if maximum else one for one in graph.weights.tolist()]
-    kept = set()
-    for edge in sorted(range(graph.n_edges), key=lambda edge: (weights[edge], is_last[edge], edge)):
-        one, other = label[graph.sources[edge]], label[graph.targets[edge]]
-        if one != other:
-            kept.add(edge)
-            label = [one if name == other else name for name in label]
-    return kept
-
-
-CASES = {"components": clusters, "strong": strong, "cores": cores, "forest": forest}
+TYPES = ("int8", "uint8", "int32", "uint32", "int64", "uint64", "float32", "float64", "bool", "U3")
+FACTS = (None, 0, 1, 3, 4, -1, 0.5, 10**400, math.nan, math.inf, "table", "pairs", "x", True, False)
 
 
 def corrupted(draw, array):
@@ -154,55 +43,69 @@ def corrupted(draw, array):
     array = array.ravel().copy()
     size = len(array)
     if kind == "length" or not size:
-        return [array[:-1], np.append(array, array[-1:] if size else 0), array[1:]][draw.integers(3)]
+        cut = array[: draw.integers(0, size + 1)]
+        return [array[:-1], np.append(array, array[:1]), np.append(array, array[-1:]), array[1:], cut][
+            draw.integers(5)
+        ]
     one, other = draw.integers(0, size, 2)
-    if kind == "one":
-        old = int(array[one]) if array.dtype.kind in "iub" else 0
-        value = [int(draw.integers(-2, size + 2)), old + 1, old - 1, 2**62][draw.integers(4)]
-        array = array if array.dtype.kind in "iu" else array.astype(np.int64)
-        info = np.iinfo(array.dtype)
-        array[one] = min(max(value, info.min), info.max)
-    elif kind == "copy":
+    if kind == "one" and array.dtype.kind in "iufb":
+        return with_number(draw, array if array.dtype.kind != "b" else array.astype(np.int64), one)
+    if kind == "copy":
         array[one] = array[other]
     elif kind == "swap":
         array[[one, other]] = array[[other, one]]
     elif kind == "shift":
-        array = np.roll(array, 1)
+        array[one:] = np.roll(array[one:], 1)
     elif kind == "order":
         draw.shuffle(array)
     elif kind == "dtype":
-        array = array.astype(draw.choice(TYPES))
+        with np.errstate(all="ignore"):
+            array = array.astype(draw.choice(TYPES))
     else:
-        array = array.reshape(1, -1)
+        array = array.reshape([(1, -1), (-1, 1)][draw.integers(2)])
     return array
+
+
+def with_number(draw, array, place):
+    """An array with another number at a place."""
+    is_float, one = array.dtype.kind == "f", array.dtype.type(1)
+    limits = np.finfo(array.dtype) if is_float else np.iinfo(array.dtype)
+    values = [*range(4), *draw.integers(-2, len(array) + 2, 6).tolist(), 2**62, limits.max, limits.min]
+    values += [np.nan, np.inf, -np.inf, -0.0, 0.1, np.nextafter(array[place], array.dtype.type(9))] * is_float
+    with np.errstate(all="ignore"):
+        values += [array[place] + one, array[place] - one] * 3
+    value = values[draw.integers(len(values))]
+    array[place] = value if is_float else min(max(int(value), limits.min), limits.max)
+    return array
+
+
+def other_fact(draw, value):
+    """Another value of a fact."""
+    numbers = [value + 1, value - 1, value * 2] if type(value) in (int, float) else []
+    others = [*FACTS, not value, *3 * numbers]
+    return others[draw.integers(len(others))]
 
 
 def corrupt(draw, case):
     """The case with a corruption."""
-    kind = draw.choice(["answer", "answer", "proof", "proof", "fact", "graph", "name"])
-    certificate = case.certificate
-    if kind in ("answer", "proof"):
-        part = dict(getattr(certificate, kind))
-        if part:
-            name = draw.choice(sorted(part))
-            part[name] = corrupted(draw, part[name])
-        return case._replace(certificate=replace(certificate, **{kind: part}))
-    if kind == "fact":
-        facts = dict(certificate.facts)
-        name = draw.choice(sorted(facts))
-        facts[name] = [not facts[name], None, "x", -1][draw.integers(4)]
-        return case._replace(certificate=replace(certificate, facts=facts))
-    if kind == "name":
-        part = dict(certificate.proof)
-        if part:
-            del part[draw.choice(sorted(part))]
-        return case._replace(certificate=replace(certificate, proof=part))
-    graph = case.graph
-    if graph.n_edges:
-        ends = [graph.sources.copy(), graph.targets.copy()]
-        ends[draw.integers(2)][draw.integers(graph.n_edges)] = draw.integers(graph.n_vertices)
-        graph = with_edges(graph, *ends)
-    return case._replace(graph=graph)
+    kind = draw.choice(["answer", "answer", "proof", "proof", "facts", "graph", "name"])
+    certificate, graph = case.certificate, case.graph
+    if kind == "graph":
+        if graph.n_edges:
+            ends = [graph.sources.copy(), graph.targets.copy()]
+            ends[draw.integers(2)][draw.integers(graph.n_edges)] = draw.integers(graph.n_vertices)
+            given = {"weights": graph.weights, "n_vertices": graph.n_vertices, "directed": graph.directed}
+            graph = ew.Graph.from_edges(*ends, **given)
+        return case._replace(graph=graph)
+    part = draw.choice(["answer", "proof", "facts"]) if kind == "name" else kind
+    held = dict(getattr(certificate, part))
+    if held:
+        name = draw.choice(sorted(held))
+        if kind == "name":
+            del held[name]
+        else:
+            held[name] = (other_fact if kind == "facts" else corrupted)(draw, held[name])
+    return case._replace(certificate=replace(certificate, **{part: held}))
 
 
 def outcome_of(draw, case):
@@ -211,21 +114,21 @@ def outcome_of(draw, case):
         case = corrupt(draw, case)
     graph, certificate = case.graph, case.certificate
     if draw.integers(3) == 0:
-        with suppress(EdgewiseError, KeyError):  # what is no answer at all has no proof
-            certificate = case.prove(graph, certificate.answer, certificate.facts)
+        with suppress(Exception):  # what is no answer at all has no proof
+            proved = case.prove(graph, certificate.answer, certificate.facts)
+            certificate = replace(certificate, proof=proved.proof)
     try:
         check(edge_arrays(graph), certificate)
-    except VerificationError:
-        return "caught", certificate
+    except VerificationError as error:
+        return ("crashed" if "\n" in str(error) else "caught"), certificate
     except Exception as error:
         return "crashed", f"{error!r} {certificate}"
-    answer = {name: array.astype(np.int64) for name, array in certificate.answer.items()}
-    is_right = case.is_right(graph, answer, certificate.facts)
+    is_right = case.is_right(graph, certificate.answer, certificate.facts)
     return "right" if is_right else "missed", certificate
 
 
 def run(problem, cases, seed):
-    """Counts of the outcomes."""
+    """Counts of the outcomes; those that a checker missed, or crashed at, are printed."""
     outcomes = Counter()
     for number in range(-(-cases // PER_GRAPH)):
         draw = np.random.default_rng([seed, number, *problem.encode()])
@@ -240,7 +143,8 @@ def run(problem, cases, seed):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser()
+    """Run the campaign from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", choices=sorted(CASES), action="append")
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)

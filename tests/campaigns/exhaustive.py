@@ -22,13 +22,13 @@ from edgewise.components.ecl_cc import hang_below_first, join_smaller
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union, union_or_shorten
 from edgewise.components.trees import put_below_root
-from edgewise.components.verification import oracle
 from edgewise.device.explorer import Scheduler, Shared, explore, preemptible
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.partitions.transactional import pair
 from edgewise.primitives.mixing import mix
 from edgewise.transactions import read, runner, write
 from edgewise.transactions.interleavings import Interleaved
+from tests.oracles import components as oracle
 
 #: Edges of each thread, over a path, a star from its last vertex, and a cycle.
 PAIR = [[(2, 1)], [(2, 0)]]

@@ -21,8 +21,10 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -66,11 +68,12 @@ class Mutant(NamedTuple):
     engine: str = "interpreter"
     equivalent: str = ""
 
-    def planted(self, text: str) -> str:
-        """The text of the file with the fault."""
-        if text.count(self.old) != 1:
-            raise ValueError(f"{self.name}: the old text occurs {text.count(self.old)} times in {self.file}")
-        return text.replace(self.old, self.new)
+
+def planted(fault, text: str) -> str:
+    """The text of the file with a fault."""
+    if text.count(fault.old) != 1:
+        raise ValueError(f"{fault.name}: the old text occurs {text.count(fault.old)} times in {fault.file}")
+    return text.replace(fault.old, fault.new)
 
 
 def mutants() -> list[Mutant]:
@@ -89,11 +92,11 @@ def copy_tree(folder: Path) -> None:
 
 
 @contextmanager
-def planted_in(folder: Path, mutant: Mutant):
+def planted_in(folder: Path, fault):
     """Context in which a copy of the tree has a fault."""
-    path = folder / mutant.file
+    path = folder / fault.file
     text = path.read_text()
-    write(path, mutant.planted(text))
+    write(path, planted(fault, text))
     try:
         yield
     finally:
@@ -107,7 +110,34 @@ def write(path, text):
         compiled.unlink()
 
 
-def outcome(folder: Path, tests: list[str], engine: str) -> tuple[str, str]:
+@contextmanager
+def by_copies(processes, copy=copy_tree):
+    """Context with a map over rows by threads: each call has a copy of the tree to itself, and a row."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(processes) as pool:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for number in range(processes):
+            copies.put(Path(folder, str(number)))
+            copy(Path(folder, str(number)))
+
+        def lent(call, row):
+            own = copies.get()
+            try:
+                return call(own, row)
+            finally:
+                copies.put(own)
+
+        yield lambda call, rows: zip(rows, pool.map(partial(lent, call), rows))
+
+
+def options_of(description: str, of: str) -> argparse.ArgumentParser:
+    """The options that campaigns of planted faults share."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help=f"only faults whose {of} contain this")
+    return parser
+
+
+def outcome(folder: Path, tests: Sequence[str], engine: str) -> tuple[str, str]:
     """Run tests in a copy of the tree; return passed, failed, stopped or broken, and what pytest said."""
     own = {"PYTHONPATH": str(folder), "EDGEWISE_CACHE_DIR": str(folder / "kernels"), "CI": "1"}
     dropped = ("NUMBA_DISABLE_JIT", "EDGEWISE_SIMULATOR", "EDGEWISE_PUBLIC_ONLY")
@@ -143,11 +173,9 @@ def judged(folder: Path, mutant: Mutant) -> tuple[str, str]:
 
 def main(arguments=None) -> dict[str, int]:
     """Run the campaign; return the counts by outcome."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = options_of(__doc__, "names or files")
     parser.add_argument("--cases", type=int, help="only so many faults, drawn by the seed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="only faults whose names or files contain this")
     parser.add_argument("--engine", choices=ENGINES, help="only faults that this engine finds")
     given = parser.parse_args(arguments)
     start = time.monotonic()
@@ -155,28 +183,14 @@ def main(arguments=None) -> dict[str, int]:
     rows = [one for one in rows if given.engine in (None, one.engine)]
     random.Random(given.seed).shuffle(rows)
     rows = sorted(rows[: given.cases], key=lambda one: one.engine == "interpreter")  # the slow ones first
-    groups = sorted({(one.engine, tuple(one.tests)) for one in rows})
+    groups = sorted({(tuple(one.tests), one.engine) for one in rows}, key=lambda group: group[::-1])
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.processes) as pool:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(given.processes):
-            copies.put(Path(folder, str(number)))
-            copy_tree(Path(folder, str(number)))
-
-        def lent(call, *arguments):
-            copy = copies.get()
-            try:
-                return call(copy, *arguments)
-            finally:
-                copies.put(copy)
-
-        for group, (found, said) in zip(
-            groups, pool.map(lambda one: lent(outcome, list(one[1]), one[0]), groups)
-        ):
+    with by_copies(given.processes) as mapped:
+        for (tests, engine), (found, said) in mapped(lambda own, group: outcome(own, *group), groups):
             if found != "passed":
-                print(f"broken: {' '.join(group[1])} ({group[0]}) without a fault: {said}", flush=True)
+                print(f"broken: {' '.join(tests)} ({engine}) without a fault: {said}", flush=True)
                 counts["broken"] += 1
-        for one, (found, said) in zip(rows, pool.map(lambda one: lent(judged, one), rows)):
+        for one, (found, said) in mapped(judged, rows):
             print(f"{found}: {one.name} ({one.file}): {said}", flush=True)
             counts[found] += 1
     seconds = round(time.monotonic() - start, 1)

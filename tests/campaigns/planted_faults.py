@@ -12,22 +12,19 @@ With ``--before STATE`` the same faults are planted in that state of the package
 of CUDA and a scheduler of single steps, and the scenarios run there as well.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.campaigns.mutants import COPIED, ROOT, Mutant, copy_tree, planted_in
+from tests.campaigns.mutants import COPIED, ROOT, by_copies, copy_tree, options_of, planted_in
 
 TABLE = Path(__file__).with_suffix(".toml")
 SCENARIOS = "planted_scenarios.py"
@@ -112,15 +109,10 @@ def found_by_explorer(folder: Path, fault: Planted, seeds: int, seconds: int) ->
     """Plant a fault in a copy of the tree; return what its scenario finds."""
     options = [f"--seeds={seeds}"] + ([f"--memory={fault.memory}"] if fault.memory else [])
     engine = "explorer" if fault.scenario in scenarios()[0] else "threads"
-    with planted_in(folder, as_mutant(fault)):
+    with planted_in(folder, fault):
         return run(
             folder, engine, fault.scenario, *options, *(["--races"] if fault.races else []), seconds=seconds
         )
-
-
-def as_mutant(fault):
-    """The fault as :mod:`tests.campaigns.mutants` plants it."""
-    return Mutant(fault.name, fault.file, fault.old, fault.new, [])
 
 
 def found_before(folder: Path, fault: Planted, seeds: int, seconds: int) -> dict:
@@ -131,14 +123,14 @@ def found_before(folder: Path, fault: Planted, seeds: int, seconds: int) -> dict
         "jitter": fault.jitter or ("" if fault.scenario in on_gpu else fault.scenario),
     }
     found = {}
-    with planted_in(folder, as_mutant(fault)):
+    with planted_in(folder, fault):
         for engine, name in ways.items():
             if name:
                 found[engine] = run(folder, engine, name, "--plain", f"--seeds={seeds}", seconds=seconds)
     return found
 
 
-def copy_for(folder: Path, state: str | None) -> None:
+def copy_for(folder: Path, state: str | None = None) -> None:
     """Copy the tree, or that of a state, with the scenarios."""
     if state is None:
         copy_tree(folder)
@@ -157,43 +149,25 @@ def copy_for(folder: Path, state: str | None) -> None:
 
 def main(arguments=None) -> dict[str, int]:
     """Run the campaign; return the counts by outcome."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="only faults whose names, kinds or files contain this")
+    parser = options_of(__doc__, "names, kinds or files")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="processor time for each fault")
     parser.add_argument("--before", metavar="STATE", help="a state with the simulator")
     given = parser.parse_args(arguments)
     rows = [one for one in faults() if any(given.only in text for text in (one.name, one.kind, one.file))]
     start, counts = time.monotonic(), {"found": 0, "missed": 0, "broken": 0}
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.processes) as pool:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(given.processes):
-            copies.put(Path(folder, str(number)))
-            copy_for(Path(folder, str(number)), given.before)
-
-        def lent(call, *arguments):
-            copy = copies.get()
-            try:
-                return call(copy, *arguments)
-            finally:
-                copies.put(copy)
-
-        if given.before:
-            judged = pool.map(lambda one: lent(found_before, one, given.seeds, given.seconds), rows)
-            for one, found in zip(rows, judged):
-                print(json.dumps({"name": one.name, "kind": one.kind, "file": one.file, **found}), flush=True)
-            return {}
-        judged = pool.map(lambda one: lent(found_by_explorer, one, given.seeds, given.seconds), rows)
-        for one, found in zip(rows, judged):
-            outcome = {-1: "missed", -2: "broken"}.get(found["seed"], "found")
-            counts[outcome] += 1
-            print(
-                json.dumps(
-                    {"outcome": outcome, "name": one.name, "kind": one.kind, "file": one.file, **found}
-                ),
-                flush=True,
-            )
+    limits = {"seeds": given.seeds, "seconds": given.seconds}
+    with by_copies(given.processes, partial(copy_for, state=given.before)) as mapped:
+        call = found_before if given.before else found_by_explorer
+        for one, found in mapped(partial(call, **limits), rows):
+            told = {"name": one.name, "kind": one.kind, "file": one.file, **found}
+            if not given.before:
+                outcome = {-1: "missed", -2: "broken"}.get(found["seed"], "found")
+                counts[outcome] += 1
+                told = {"outcome": outcome, **told}
+            print(json.dumps(told), flush=True)
+    if given.before:
+        return {}
     seconds = round(time.monotonic() - start, 1)
     print(json.dumps({"campaign": "planted faults", "cases": len(rows), **counts, "seconds": seconds}))
     return counts

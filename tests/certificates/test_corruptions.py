@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.interpreter]
 
 @pytest.mark.parametrize("problem", corrupted_results.CASES)
 def test_corruptions_are_refused_or_right(problem):
-    outcomes = corrupted_results.run(problem, 200, seed=7)
-    assert set(outcomes) == {"caught", "right"} and outcomes["caught"] > 100
+    outcomes = corrupted_results.run(problem, 300, seed=7)
+    assert set(outcomes) == {"caught", "right"} and outcomes["caught"] > 150 and outcomes["right"] > 10
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -53,7 +53,7 @@ def said(graph, certificate):
     ("labels", "complaint"),
     [
         ([0, 0, 2, 3, 3], "edge 1 joins vertices 1 and 2 of different labels"),
-        ([0, 0, 0, 0, 0], "the vertices of label 0 are in 2 trees"),
+        ([0, 0, 0, 0, 0], "vertices 0 and 3 have the label 0, but are in two trees"),
         ([1, 1, 1, 3, 3], "the label of vertex 0 is larger than the vertex"),
     ],
 )
@@ -67,9 +67,9 @@ def test_other_names_of_components_are_right():
 
 def test_wrong_strong_components_are_named():
     apart = prove_strong(DIRECTED, np.array([0, 1, 0, 3, 4]))
-    assert "other roots" in said(DIRECTED, apart) or "components have the rank" in said(DIRECTED, apart)
+    assert said(DIRECTED, apart) == "the out-tree has no path to vertex 2 inside its label 0"
     joined = prove_strong(DIRECTED, np.array([0, 0, 0, 0, 4]))
-    assert said(DIRECTED, joined) == "the two forests have other roots"
+    assert said(DIRECTED, joined) == "the in-tree has no path from vertex 3 inside its label 0"
     assert "undirected" in said(GRAPH, replace(joined, facts=joined.facts))
 
 
@@ -83,15 +83,14 @@ def test_wrong_core_numbers_are_named():
 @pytest.mark.parametrize(
     ("edges", "complaint"),
     [
-        ([0, 4, 2], "edge 1 is to be in the forest"),
-        ([0, 2], "edge 1 is to be in the forest"),
-        ([0, 1, 2, 4], "edge 4 is not in the forest"),
-        ([0, 1, 3], "edge 2 is to be in the forest"),
+        ([0, 4, 2], "edge 1 should be in the forest instead of edge 4"),
+        ([0, 2], "edge 1 joins two trees of the forest"),
+        ([0, 1, 2, 4], "edge 4 of the forest closes a cycle"),
+        ([0, 1, 3], "edge 2 should be in the forest instead of edge 3"),
     ],
 )
 def test_wrong_forests_are_named(edges, complaint):
-    found = said(GRAPH, prove_forest(GRAPH, np.array(edges)))
-    assert found.startswith(complaint) or "no link" in found
+    assert said(GRAPH, prove_forest(GRAPH, np.array(edges))).startswith(complaint)
 
 
 def test_ties_may_be_broken_in_any_way_if_that_is_said():

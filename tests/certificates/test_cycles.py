@@ -8,10 +8,9 @@ import pytest
 import edgewise as ew
 from edgewise.certificates import check, cycles
 from edgewise.cycles.certificate import prove
-from edgewise.cycles.verification import count_by_hand
 from edgewise.errors import VerificationError
 from edgewise.result import edge_arrays
-from tests.campaigns import corrupted_answers
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.interpreter
@@ -105,11 +104,6 @@ def test_a_vertex_whose_walks_are_too_long_is_passed_over(monkeypatch):
     graph = ew.Graph.from_edges(*np.triu_indices(9, 1))
     counts = count_by_hand(9, graph.sources.tolist(), graph.targets.tolist(), 4)
     assert cycles.recounted(edge_arrays(graph), prove(graph, counts, 4)) == 0
-
-
-def test_every_corruption_is_refused_or_right():
-    found = corrupted_answers.run("cycles", 300, 11)
-    assert not found["missed"] and not found["crashed"] and found["caught"] > 150 and found["right"] > 10
 
 
 def test_a_long_ring_is_checked_in_bounded_work(monkeypatch):

@@ -10,7 +10,6 @@ from edgewise.certificates import Certificate, check
 from edgewise.errors import VerificationError
 from edgewise.paths.certificate import prove
 from edgewise.result import edge_arrays
-from tests.campaigns import corrupted_answers
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.interpreter
@@ -142,8 +141,3 @@ def test_distances_of_scipy_get_a_proof():
     distances[distances.argmin() - 1] *= 1 + 1e-9
     with pytest.raises(VerificationError):
         check(edge_arrays(graph), proved(graph, distances, sources=(7,)))
-
-
-def test_every_corruption_is_refused_or_right():
-    found = corrupted_answers.run("distances", 300, 11)
-    assert not found["missed"] and not found["crashed"] and found["caught"] > 150 and found["right"] > 10

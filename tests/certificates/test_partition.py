@@ -10,7 +10,6 @@ from edgewise.certificates import check
 from edgewise.errors import VerificationError
 from edgewise.partitions.certificate import prove
 from edgewise.result import edge_arrays
-from tests.campaigns import corrupted_answers
 
 pytestmark = pytest.mark.interpreter
 
@@ -85,8 +84,3 @@ def test_large_weights_are_added_up_exactly():
     check(edge_arrays(graph), replace(certificate, answer=apart, facts=facts))
     with pytest.raises(VerificationError, match="weigh 13835058055282163713"):
         check(edge_arrays(graph), replace(certificate, answer=apart, facts=facts | {"edge_cut": 3 * 2**62}))
-
-
-def test_every_corruption_is_refused_or_right():
-    found = corrupted_answers.run("partition", 300, 11)
-    assert not found["missed"] and not found["crashed"] and found["caught"] > 150 and found["right"] > 10

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from edgewise.components import certificate
-from edgewise.components.verification import oracle
 from tests import jitter
+from tests.oracles import components as oracle
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 SEEDS = range(150)

@@ -10,7 +10,6 @@ from edgewise.certificates import Certificate, check, routes
 from edgewise.errors import VerificationError
 from edgewise.paths.route_certificate import prove_table
 from edgewise.result import edge_arrays
-from tests.campaigns import corrupted_answers
 
 pytestmark = pytest.mark.interpreter
 
@@ -115,8 +114,3 @@ def test_floats_may_differ_by_rounding_alone():
         else:
             with pytest.raises(VerificationError, match="it is"):
                 check(edge_arrays(graph), certificate)
-
-
-def test_every_corruption_is_refused_or_right():
-    found = corrupted_answers.run("routes", 300, 11)
-    assert not found["missed"] and not found["crashed"] and found["caught"] > 150 and found["right"] > 10

@@ -7,12 +7,12 @@ import pytest
 
 from edgewise.components import edge_samples
 from edgewise.components.trees import compress
-from edgewise.components.verification import oracle
 from edgewise.device import BlockWorker, arrays, launch
 from edgewise.primitives import quads
 from edgewise.primitives.vote import LABEL_BITS
 from tests import jitter, warps
 from tests.conftest import engine
+from tests.oracles import components as oracle
 
 edge_filter = import_module("edgewise.components.edge_filter")
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"

@@ -10,11 +10,11 @@ import edgewise as ew
 from edgewise import warm
 from edgewise.components import edge_order
 from edgewise.components.trees import singletons
-from edgewise.components.verification import oracle
 from edgewise.device import arrays, launch
 from edgewise.device.explorer import operations
 from tests import jitter, warps
 from tests.conftest import engine
+from tests.oracles import components as oracle
 
 edge_filter, edge_reach = (import_module(f"edgewise.components.edge_{name}") for name in ("filter", "reach"))
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if engine() == "simulator" else "cpu")

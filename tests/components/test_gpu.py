@@ -5,9 +5,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.components import METHODS
-from edgewise.components.verification import oracle
 from edgewise.errors import DeviceError, OutOfMemoryError
 from edgewise.ingest.csr import rows_from_edges
+from tests.oracles import components as oracle
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.gpu

@@ -12,11 +12,11 @@ import edgewise as ew
 from edgewise.components import ROWS
 from edgewise.components.propagate import lower_at_once, lower_in_turn, propagate_and_count
 from edgewise.components.symmetric_csr import symmetric_csr
-from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from tests.components.test_components import PLACE, edge_lists, labels_of
+from tests.oracles import components as oracle
 from tests.zoo import ZOO
 
 rows_page = import_module("edgewise.components.symmetric_csr")

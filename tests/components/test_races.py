@@ -13,11 +13,11 @@ from edgewise.components.hook import hook_up
 from edgewise.components.rem import shorten_and_splice, union_or_shorten
 from edgewise.components.rem import union as rem_union
 from edgewise.components.symmetric_csr import list_row
-from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.ingest.string_words import strings_of
 from edgewise.streams import contraction
 from tests import jitter
+from tests.oracles import components as oracle
 
 ecl_cc, rem_ranges, sampling = (
     import_module(f"edgewise.components.{name}") for name in ("ecl_cc", "rem_ranges", "sampling")

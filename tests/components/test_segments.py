@@ -9,11 +9,11 @@ import edgewise as ew
 from edgewise.components import segments
 from edgewise.components.hook import join_by_hook
 from edgewise.components.segments import components_by_segments, segment_for, solve_by_segments
-from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import OutOfMemoryError
 from edgewise.workers import device_team
+from tests.oracles import components as oracle
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.components import MERGES, METHODS, segments
 from edgewise.components.merge import LABEL_MERGES, merge_labels
-from edgewise.components.verification import oracle
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OptionError, OutOfMemoryError
 from edgewise.workers import DeviceTeam, device_team
 from edgewise.workers.topology import all_access
+from tests.oracles import components as oracle
 from tests.workers.test_workers import TEAMS
 from tests.zoo import ZOO
 

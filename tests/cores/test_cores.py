@@ -13,10 +13,10 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.cores import METHODS
 from edgewise.cores.simple_rows import simple_rows
-from edgewise.cores.verification import oracle
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from tests.conftest import engine
+from tests.oracles import core_numbers as oracle
 from tests.zoo import ZOO
 
 page = import_module("edgewise.cores.peel")

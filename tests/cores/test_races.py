@@ -7,9 +7,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.cores.simple_rows import simple_rows
-from edgewise.cores.verification import oracle
 from edgewise.device import BlockWorker
 from tests import jitter
+from tests.oracles import core_numbers as oracle
 
 peel = import_module("edgewise.cores.peel")
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.cycles import METHODS
-from edgewise.cycles.verification import count_by_hand
 from edgewise.device.target import INTERPRETED, SIMULATED
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")

@@ -7,9 +7,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.search.estimate import estimate_cycles, interval
-from edgewise.cycles.verification import count_by_hand
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")

@@ -9,7 +9,7 @@ import pytest
 
 import edgewise as ew
 from edgewise import cycles, tuning
-from edgewise.cycles import METHODS, SCHEDULES, CycleMethod, planning, schedules, verification
+from edgewise.cycles import METHODS, SCHEDULES, CycleMethod, planning, schedules
 from edgewise.cycles.planning import Tasks
 from edgewise.cycles.result import exact_sum
 from edgewise.cycles.schedules import Plan
@@ -17,6 +17,7 @@ from edgewise.cycles.selection import select_devices, select_method
 from edgewise.device import arrays, launch, threads
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 
@@ -27,7 +28,7 @@ def made(name, **more):
 
 def by_hand(graph, length):
     ends = graph.sources.tolist(), graph.targets.tolist()
-    return verification.count_by_hand(graph.n_vertices, *ends, length).tolist()
+    return count_by_hand(graph.n_vertices, *ends, length).tolist()
 
 
 @pytest.mark.interpreter

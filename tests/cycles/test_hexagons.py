@@ -8,10 +8,10 @@ import pytest
 import edgewise as ew
 from edgewise.cycles.counting import hexagons
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
 from edgewise.primitives.thread_pool import WorkQueue
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")

@@ -14,10 +14,10 @@ from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.search import dfs, two_core
 from edgewise.cycles.search import enumerate as enumerating
 from edgewise.cycles.search import estimate as sampling
-from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")

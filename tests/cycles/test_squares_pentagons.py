@@ -6,9 +6,9 @@ import pytest
 import edgewise as ew
 from edgewise.cycles.counting import apex, pentagons, squares
 from edgewise.cycles.counting.ranking import ranked_of
-from edgewise.cycles.verification import count_by_hand
 from edgewise.device import threads
 from edgewise.primitives import thread_pool
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 PAGES = {4: squares, 5: pentagons}

@@ -13,10 +13,10 @@ from edgewise.cycles.counting import apex, pentagons, ranking, squares, triangle
 from edgewise.cycles.counting.ranked import CSR, RankedCSR
 from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.planning import heaviest_first, whole_by_rank
-from edgewise.cycles.verification import count_by_hand
 from edgewise.device import Worker, arrays, launch
 from tests import jitter, warps
 from tests.conftest import engine
+from tests.oracles import count_by_hand
 from tests.zoo import ZOO
 
 #: The solvers are for GPUs; compiling them for the CPU would take minutes.

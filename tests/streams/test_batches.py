@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components.verification import oracle
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, FileError, GraphError, OptionError, OutOfMemoryError
 from edgewise.streams import batches, checkpoint, union
+from tests.oracles import components as oracle
 from tests.ownership import give_away
 from tests.zoo import ZOO
 

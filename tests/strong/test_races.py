@@ -7,8 +7,8 @@ import pytest
 
 from edgewise.device import Worker
 from edgewise.paths.csr import CSR
-from edgewise.strong.verification import oracle
 from tests import jitter
+from tests.oracles import strong_components as oracle
 
 both_ways = import_module("edgewise.strong.forward_backward")
 page = import_module("edgewise.strong.signatures")
