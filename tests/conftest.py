@@ -10,7 +10,6 @@ fallbacks    ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by pub
 ===========  ==========================  ==================================================
 """
 
-import gc
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -129,13 +128,6 @@ def small_tiles():
         patch.setattr(floyd_warshall, "read", read)
         patch.setattr(floyd_warshall, "items_of", items_of)
         yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_objects():
-    """Collections of garbage look at what a module makes, not at all tests and compiled kernels."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="module")

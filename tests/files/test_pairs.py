@@ -447,7 +447,9 @@ def test_working_ahead_hands_errors_on():
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("reader", [ew.read, ew.stream_components], ids=["read", "stream"])
-def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, monkeypatch, suffix, reader):
+def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(
+    tmp_path, monkeypatch, suffix, reader, few_objects
+):
     monkeypatch.setattr(typed_tables, "BATCH_ROWS", 5)
     rows = 50 if suffix == ".parquet" else 300_000
     names = pa.array(["a", None, *map(str, range(rows))])

@@ -81,7 +81,7 @@ def test_a_null_is_named_by_its_row(tmp_path, several):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
-def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, several):
+def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, several, few_objects):
     left = table()["l"].to_pylist()
     left[300] = None
     path = stored(tmp_path, table().set_column(0, "l", pa.array(left)))
