@@ -162,7 +162,7 @@ def numbers(running):
 
 
 def compiled_at_once(folder, **settings):
-    """``folder``, in which two processes have kept the kernels that both of them compiled at the same time."""
+    """``folder``, with the kernels that two processes have compiled at the same time."""
     for one in [process(folder, **settings) for _ in range(2)]:
         assert numbers(one)[3:] == [4999, 4999, 0]
     return folder
