@@ -18,7 +18,8 @@ RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
 # Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
-HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/command
+# Experiments are in the other half, with the components and forests whose kernels they need.
+HALF = tests/partitions tests/paths tests/cycles tests/command
 # On the simulated GPU also with weak memory, which takes twice the time: loops, barriers, and what joins and marks.
 WEAK = $(addprefix tests/,device primitives forest strong cores)
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
@@ -40,10 +41,11 @@ demo: .venv-demo/ready
 	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9' --top 10
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
-# Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
+# Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.  The second
+# begins after the simulator's tests, when the first has compiled most of what both need.
 test:
-	+@start=$$(date +%s); $(MAKE) --no-print-directory -j 2 lint types imports engine-cpu engine-simulator \
-		engine-interpreter floors engine-fallbacks || exit; \
+	+@start=$$(date +%s); $(MAKE) --no-print-directory -j 2 lint types imports engine-cpu-half engine-simulator \
+		engine-cpu-rest engine-interpreter floors engine-fallbacks || exit; \
 		echo "make test took $$(($$(date +%s) - start)) s; processor time, user and system, of the shell and its children:"; \
 		times
 

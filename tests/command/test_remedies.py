@@ -10,7 +10,7 @@ import pytest
 import edgewise
 from edgewise import command
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 HOME = Path(edgewise.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")

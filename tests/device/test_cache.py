@@ -161,32 +161,35 @@ def numbers(running):
     return [int(word) for word in out.split()]
 
 
-@compiling
-@pytest.mark.parametrize("public_only", ["0", "1"])
-def test_processes_that_compile_at_once(tmp_path, public_only):
-    settings, folder = {"EDGEWISE_PUBLIC_ONLY": public_only, "EDGEWISE_QUIET": "1"}, tmp_path / "ours"
+def compiled_at_once(folder, **settings):
+    """``folder``, with the kernels that two processes have compiled at the same time."""
     for one in [process(folder, **settings) for _ in range(2)]:
         assert numbers(one)[3:] == [4999, 4999, 0]
-    files, hits, misses, *results = numbers(process(folder, **settings))
-    assert (files, hits, misses, results) == (3, 3, 0, [4999, 4999, 0])
-    assert not list(folder.rglob("*.draft"))
-    assert not (tmp_path / "users").exists()  # the folder of the user's own functions is left alone
+    return folder
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A folder with the kernels of one process."""
-    folder = tmp_path_factory.mktemp("kernels") / "full"
-    assert numbers(process(folder))[1:3] == [0, 3]
-    return folder
+    """A folder with kernels."""
+    return compiled_at_once(tmp_path_factory.mktemp("kernels") / "full")
 
 
 @pytest.fixture(scope="module")
 def filled_by_numba(tmp_path_factory):
-    """A folder with the kernels of one process, written by Numba's own cache."""
-    folder = tmp_path_factory.mktemp("kernels") / "public"
-    numbers(process(folder, EDGEWISE_PUBLIC_ONLY="1"))
-    return folder
+    """A folder with kernels that Numba's own cache has written."""
+    return compiled_at_once(tmp_path_factory.mktemp("kernels") / "public", EDGEWISE_PUBLIC_ONLY="1")
+
+
+@compiling
+@pytest.mark.parametrize(("kept", "public_only"), [("filled", "0"), ("filled_by_numba", "1")])
+def test_processes_that_compile_at_once(tmp_path, kept, public_only, request):
+    full, folder = request.getfixturevalue(kept), tmp_path / "ours"
+    assert not list(full.rglob("*.draft"))
+    assert not (full.parent / "users").exists()  # the folder of the user's own functions is left alone
+    shutil.copytree(full, folder)
+    settings = {"EDGEWISE_PUBLIC_ONLY": public_only, "EDGEWISE_QUIET": "1"}
+    files, hits, misses, *results = numbers(process(folder, **settings))
+    assert (files, hits, misses, results) == (3, 3, 0, [4999, 4999, 0])
 
 
 @compiling

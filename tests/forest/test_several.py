@@ -122,7 +122,7 @@ def test_any_graph(data):
 def test_most_edges_are_filtered():
     """Where the first edges are most of the graph's forest, few of the others are collected."""
     draw = np.random.default_rng(3)
-    n, m = (10, 200) if SIMULATED else (50, 5_000)
+    n, m = (10, 200) if INTERPRETED else (50, 5_000)
     ends = draw.integers(0, n, (2, m)).astype(np.uint32)
     goal = reduction.Goal(n, False, METHODS[choose(DEVICE)].run)
     where = arrays.resolve(DEVICE)

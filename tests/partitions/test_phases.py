@@ -411,7 +411,7 @@ def test_those_that_cost_least_leave(monkeypatch, bits):
     monkeypatch.setattr(rebalance, "DIGIT_BITS", bits)
     level = level_of(ew.generate.grid(20, 15), np.arange(300) % 7 + 1)
     part = np.minimum(np.arange(300) // 90, 3).astype(np.uint32)
-    loads = np.bincount(part, level.sizes)
+    loads = np.bincount(part, level.sizes).astype(np.int64)  # the type that the kernel has elsewhere
     limits = loads - np.array([40, 1, -200, loads[3] - 2])
     job = Refinement(
         with_rows(moved(level, DEVICE)),

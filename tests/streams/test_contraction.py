@@ -110,17 +110,19 @@ def test_the_memory_of_a_task_is_that_of_a_range(threads, tmp_path):
     count, memory = 1 << 20, 2_000_000
     shards = stored(tmp_path / "shards", *np.random.default_rng(4).integers(0, count, (2, 1 << 16)))
     ew.stream_components(shards, output=tmp_path / "warm", memory=memory)
-    peaks = {}
-    for turn, limit in enumerate((memory, 16 * memory, memory, memory)):
+
+    def peak(limit, turn):
         gc.collect()
         tracemalloc.start()
         ew.stream_components(shards, output=tmp_path / str(turn), memory=limit)
-        peak = tracemalloc.get_traced_memory()[1]  # of the process: what else happens in it comes on top
-        peaks[limit] = min(peaks.get(limit, peak), peak)
+        found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
+        return found
+
     rows = 1 << 16  # a block of rows: its columns, their order, and what is made of them
-    assert peaks[memory] < memory + 60 * rows
-    assert peaks[16 * memory] > 4 * memory + 60 * rows
+    # the peak is that of the process, so what else happens in it comes on top, but hardly three times
+    assert any(peak(memory, turn) < memory + 60 * rows for turn in range(3))
+    assert peak(16 * memory, "all") > 4 * memory + 60 * rows
 
 
 def test_a_run_that_stops_continues(tmp_path, monkeypatch):
