@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from edgewise.paths.places.labels import find_nearest
 from edgewise.result import Result, check_column, counted
 from edgewise.weights import WeightOptions, weighted_front
 
-if TYPE_CHECKING:
-    from edgewise.ingest.frames import Frame, Kind
-
 __all__ = ["Nearest", "nearest"]
 
 
@@ -30,7 +27,8 @@ __all__ = ["Nearest", "nearest"]
 class Nearest(Result):
     """The nearest places of vertices.
 
-    All arrays are on the host.
+    All arrays are on the host.  The table has one row for each vertex and place, the nearest first: ``id``
+    and ``place`` (ids as they came in), ``rank`` from 1 on, and ``distance``.
 
     Attributes
     ----------
@@ -71,28 +69,6 @@ class Nearest(Result):
     def unreached(self) -> int | float:
         """The value in :attr:`distances` where there is no place."""
         return unreached(self.distances.dtype)
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row for each vertex and place, the nearest first.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``id`` and ``place`` (ids as they came in), ``rank`` from 1 on, and ``distance``.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> path = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[2, 3, 4])
-        >>> ew.nearest(path, ["a", "d"], of="b", k=2).to_frame().to_pylist()[-1]
-        {'id': 'b', 'rank': 2, 'place': 'd', 'distance': 7}
-        """
-        return super().to_frame(kind=kind)
 
     def to_dict(self, column: str | None = None) -> dict[Any, dict]:
         """Return the distances by vertex, and then by place, the nearest first.
