@@ -194,10 +194,8 @@ class TableJob(Job):
     def __init__(self, methods, graph, request, targets):
         self.targets = targets
         super().__init__(methods, graph, request)
-        if self.search.name == "phast":
-            from edgewise.paths.hierarchy.phast import to_targets
-
-            self.search.prepare = lambda adjacency: to_targets(adjacency, targets)
+        if self.search.method.by_routes:
+            self.search.prepare = partial(self.search.method.run, targets=targets)
 
     @property
     def shape(self):
@@ -212,13 +210,13 @@ class TableJob(Job):
         (height, width), n, itemsize = self.shape, self.graph.n_vertices, np.dtype(dtype).itemsize
         device = self.graph.device
         kept = height if self.output is None else min(height, self.rows_at_a_time(dtype))
-        is_restricted = self.search is not None and self.search.name == "phast"
+        is_restricted = self.search and self.search.method.by_routes
         rows = 0 if is_restricted else min(kept, rows_of_a_block(kept, n, dtype))
         needed = memory_needed(full_matrix, n, rows, itemsize, (device,))
         return {device: needed[device] + kept * width * itemsize}
 
     def _search(self, search, block, rows, values):
-        if search.name == "phast":
+        if search.method.by_routes:
             return super()._search(search, block, rows, values)
         sources, device = self.sources[block * rows : (block + 1) * rows], self.device
         n = self.graph.n_vertices

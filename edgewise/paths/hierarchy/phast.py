@@ -65,23 +65,18 @@ def _narrowed(found, cutoff):
     return wide.astype(np.int32), passes and int(cutoff) == none - 1
 
 
-def all_pairs(adjacency):
-    """Prepare the search from many sources to all vertices."""
-    return lambda sources, result: _solve(sweeps_of(adjacency, result.dtype), sources, result)
+def all_pairs(adjacency, targets=None):
+    """Prepare the search from many sources to all vertices, or to (t,) vertices.
 
-
-def to_targets(adjacency, targets):
-    """Prepare the search from many sources to vertices; the sweeps are restricted to the ranks above them."""
+    Sweeps to some vertices are restricted to the ranks above them.
+    """
     made: dict[Any, Sweeps | None] = {}
 
     def solve(sources, result):
         if result.dtype not in made:
             every = sweeps_of(adjacency, result.dtype)
-            made[result.dtype] = every and every.restricted(targets)
-        return _solve(made[result.dtype], sources, result)
+            made[result.dtype] = every if every is None or targets is None else every.restricted(targets)
+        sweeps = made[result.dtype]
+        return sweeps is None or sweeps.solve(sources, result)
 
     return solve
-
-
-def _solve(sweeps, sources, result):
-    return sweeps is None or sweeps.solve(sources, result)
