@@ -29,6 +29,7 @@ from edgewise.device.warps import (
     claim,
     popcount,
     shuffle,
+    sum_of_lanes,
     warp_barrier,
     warp_size,
 )
@@ -316,16 +317,6 @@ def count_paths(team, search, n_sources, own, thread):
 
 
 @device
-def warp_sum(value, thread):
-    """Sum over the lanes of a warp, in one order."""
-    step = thread.n_lanes // 2
-    while step > 0:
-        value += shuffle(value, thread.lane ^ step)
-        step //= 2
-    return value
-
-
-@device
 def score_level(search, begin, end, following, own, thread):
     """Add the dependencies of a level to the scores, by the quotients of the one that follows."""
     for position in range(begin + thread.warp, end, thread.n_warps):
@@ -343,7 +334,7 @@ def score_level(search, begin, end, following, own, thread):
                 if search.endpoints != 0:
                     fetch_add(own.reached, U(thread.team * SOURCES + number), 1)
             number += thread.n_lanes
-        added = warp_sum(added, thread)
+        added = sum_of_lanes(added, thread.lane, thread.n_lanes)
         if thread.lane == 0:
             own.scores[U(vertex + thread.base)] += added
 

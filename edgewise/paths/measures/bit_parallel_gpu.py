@@ -27,7 +27,7 @@ import numpy as np
 from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_or, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.teams import Team, even_teams, new_barriers, team_barrier, team_of
-from edgewise.device.warps import ballot, shuffle, warp_aggregated_add, warp_size
+from edgewise.device.warps import ballot, shuffle, sum_of_lanes, warp_aggregated_add, warp_size
 from edgewise.paths.csr import CSR, THIN
 from edgewise.paths.measures.sums import DISTANCE, HIGH, PARTS, REACHED, halves_of_inverse
 from edgewise.primitives.quads import any_bit, count_bits, load_quad, store_quad, union, without
@@ -158,25 +158,15 @@ def quad_of(member, vertex):
 
 
 @device
-def sum_of(value, lane, width):
-    """Sum of an int64 over the ``width`` lanes, a power of two, that the lane belongs to."""
-    distance = 1
-    while distance < width:
-        value += shuffle(value, lane ^ distance)
-        distance *= 2
-    return value
+def of_group(member, flag):
+    """Whether a flag is true in any lane of the group."""
+    return (ballot(flag) >> (member.lane - member.part)) & ((1 << member.group) - 1) != 0
 
 
 @device
 def found_in(member, number):
     """Place of the bits that are found in a turn."""
     return member.found + number % 3 * 4 * member.group
-
-
-@device
-def of_group(member, flag):
-    """Whether a flag is true in any lane of the group."""
-    return (ballot(flag) >> (member.lane - member.part)) & ((1 << member.group) - 1) != 0
 
 
 @device
@@ -230,7 +220,7 @@ def settle(member, rows, memory, totals, turn, size):
             store_quad(memory.new, at, NOTHING)
             store_quad(memory.seen, at, union(bits, before))
             found, count = union(found, bits), count_bits(bits)
-        count = sum_of(count, member.lane, member.group)
+        count = sum_of_lanes(count, member.lane, member.group)
         if item < size:
             add_to_vertex(member, totals, vertex, count, turn.level)
             if member.part == 0:
@@ -245,7 +235,10 @@ def settle(member, rows, memory, totals, turn, size):
 def add_counts(member, memory, turn, n_pairs, n_entries):
     """Add a warp's pairs and entries to the counters of the turn."""
     lanes, counters = warp_size(), member.sets + set_of(SETS, turn.number)
-    n_pairs, n_entries = sum_of(n_pairs, member.lane, lanes), sum_of(n_entries, member.lane, lanes)
+    n_pairs, n_entries = (
+        sum_of_lanes(n_pairs, member.lane, lanes),
+        sum_of_lanes(n_entries, member.lane, lanes),
+    )
     if member.lane == 0 and n_pairs > 0:
         fetch_add(memory.counters, counters + AT.pairs, n_pairs)
         fetch_add(memory.counters, counters + AT.entries, n_entries)
@@ -450,7 +443,7 @@ def gather_open(member, rows, memory, totals, turn, ways, size, opening):
             bits = gather(member, rows.incoming.neighbours, here, begin, end, lacking)
             store_quad(there, quad_of(member, vertex), union(before, bits))
             found = union(found, bits)
-        count = sum_of(count_bits(bits), member.lane, member.group)
+        count = sum_of_lanes(count_bits(bits), member.lane, member.group)
         stays, was_reached = of_group(member, any_bit(lacking)), of_group(member, was_seen)
         if stays and member.part == 0:
             append(member, memory, turn, vertex)

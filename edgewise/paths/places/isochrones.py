@@ -19,7 +19,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, VerificationError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import check_graph, on_device, worker_names
 from edgewise.paths.bfs import bfs
@@ -28,6 +28,7 @@ from edgewise.paths.places.bounded_search import Areas, areas_within
 from edgewise.paths.places.checks import (
     Direction,
     check_direction,
+    check_weighted,
     coordinates_of,
     cutoffs_in,
     may_overflow,
@@ -221,10 +222,7 @@ class Isochrones(Result):
 
     def _verify(self, graph):
         graph, largest = graph.to("cpu"), self.cutoffs[-1].item()
-        if graph.is_weighted != self.weighted:
-            raise VerificationError(
-                "the distances count weights, and the graph has none, or the other way round"
-            )
+        check_weighted(graph, self.weighted)
         if not self.nearest:
             areas = Areas(self.offsets, self.vertices, self.distances)
             verify_areas(graph, self.sources, areas, largest, self.direction)
@@ -234,9 +232,6 @@ class Isochrones(Result):
         distances[self.vertices] = self.distances
         found = np.unique(self.sources), owners[:, None], distances[:, None]
         verify_labels(graph, found, largest, self.direction)
-
-    def _plot(self, path):
-        raise NotImplementedError  # plot() itself is another one
 
 
 class _Wanted(NamedTuple):

@@ -9,12 +9,17 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from edgewise.errors import VerificationError
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_whole, worker_names
 from edgewise.paths.csr import unreached
 from edgewise.paths.method import check_cutoff
-from edgewise.paths.places.checks import Direction, check_direction, coordinates_of, places_in
+from edgewise.paths.places.checks import (
+    Direction,
+    check_direction,
+    check_weighted,
+    coordinates_of,
+    places_in,
+)
 from edgewise.paths.places.label_check import verify_labels
 from edgewise.paths.places.labels import find_nearest
 from edgewise.result import Result, check_column, counted
@@ -141,10 +146,7 @@ class Nearest(Result):
 
     def _verify(self, graph):
         graph, k, n = graph.to("cpu"), self.k, graph.n_vertices
-        if graph.is_weighted != self.weighted:
-            raise VerificationError(
-                "the distances count weights, and the graph has none, or the other way round"
-            )
+        check_weighted(graph, self.weighted)
         places, distances = self.nearest, self.distances
         if len(self.of) != n or (self.of != np.arange(n)).any():  # what is not there is found again
             again = nearest(
@@ -154,9 +156,6 @@ class Nearest(Result):
             places[self.of], distances[self.of] = self.nearest, self.distances
         cutoff = np.inf if self.cutoff is None else self.cutoff
         verify_labels(graph, (self.places, places, distances), cutoff, self.direction)
-
-    def _plot(self, path):
-        raise NotImplementedError  # plot() itself is another one
 
 
 @weighted_front
