@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
@@ -140,12 +140,6 @@ class DistanceTable(DistanceMatrix):
         columns = [pa.array(distances[:, at], mask=missing[:, at]) for at in range(len(names))]
         sources = arrow_array(self.graph.ids_of(self.sources))
         return pa.table([sources, *columns], names=["source", *names])
-
-    def on_host(self) -> DistanceTable:
-        """Return the result with its distances, and its graph, on the host."""
-        if self.graph.device == "cpu":
-            return self
-        return replace(self, graph=self.graph.to("cpu"), distances=self._matrix())
 
     def _targets_at(self, columns):
         return self.targets[columns]

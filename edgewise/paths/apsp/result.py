@@ -29,6 +29,8 @@ from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.result import Result, counted
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from edgewise.paths.csr import Adjacency
 
 
@@ -210,6 +212,12 @@ class DistanceMatrix(Result):
         """The distances on the host; a Zarr array, which has no buffer, as it is."""
         return arrays.move(self.distances, "cpu") if hasattr(self.distances, "data") else self.distances
 
+    def on_host(self) -> Self:
+        """Return the result with its distances, and its graph, on the host."""
+        if self.graph.device == "cpu":
+            return self
+        return replace(self, graph=self.graph.to("cpu"), distances=self._matrix())
+
     def _arrow(self, rows=None):
         import pyarrow as pa
 
@@ -318,12 +326,11 @@ class AllPairs(DistanceMatrix):
     def _incoming(self):
         return self._adjacency.incoming.on_host()
 
-    def on_host(self) -> AllPairs:
+    def on_host(self) -> Self:
         """Return the result with its distances, and its graph, on the host."""
         if self.graph.device == "cpu":
             return self
-        graph, adjacency = self.graph.to("cpu"), self._adjacency.on_host()
-        return replace(self, graph=graph, _adjacency=adjacency, distances=self._matrix())
+        return replace(super().on_host(), _adjacency=self._adjacency.on_host())
 
     def _targets_at(self, columns):
         return columns

@@ -432,8 +432,7 @@ def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> De
     outgoing = in_pieces(rows.outgoing, piece)
     incoming = outgoing if rows.symmetric else in_pieces(rows.incoming, piece)
     if SPARSE * len(sources) >= n:
-        order = BallOrder(rows.outgoing.on_host())
-        sources = order.batches(sources, np.empty(0, np.int64), SOURCES).sources
+        sources = sources[BallOrder(rows.outgoing.on_host()).order(sources, SOURCES)]
     n_batches = -(-len(sources) // SOURCES)
     n_pieces = max(outgoing.room, incoming.room)
     outgoing, incoming = (one._replace(room=n_pieces) for one in (outgoing, incoming))
