@@ -216,7 +216,8 @@ class DistanceMatrix(Result):
         """Return the result with its distances, and its graph, on the host."""
         if self.graph.device == "cpu":
             return self
-        return replace(self, graph=self.graph.to("cpu"), distances=self._matrix())
+        moved: dict[str, Any] = {"distances": self._matrix()}
+        return replace(self, graph=self.graph.to("cpu"), **moved)
 
     def _arrow(self, rows=None):
         import pyarrow as pa

@@ -26,7 +26,6 @@ from edgewise.method import (
     worker_names,
 )
 from edgewise.needs import Needs, size_of
-from edgewise.paths.betweenness.brandes import bytes_of_brandes
 from edgewise.paths.betweenness.lanes import bytes_of_lanes
 from edgewise.paths.betweenness.result import Betweenness
 from edgewise.paths.betweenness.scaling import error_of, scaled
@@ -46,6 +45,13 @@ def _bytes_to_simplify(size):
     return 2 * rows + max((16 + size.weight) * size.edges, 56 * size.vertices)
 
 
+def _bytes_of_brandes(size):
+    """Bytes of the method for weights and edges."""
+    from edgewise.paths.betweenness.brandes import bytes_of_brandes
+
+    return bytes_of_brandes(size)
+
+
 #: ``run(rows, sources, weights, endpoints)`` returns :class:`~edgewise.paths.betweenness.sums.Dependencies`.
 #: The rows, an :class:`~edgewise.paths.csr.Adjacency`, have no self-loops and no repeated entries; (k,) int64
 #: sources, and (n,) float64 weights of the vertices, by which they count, are on the host.
@@ -62,7 +68,7 @@ METHODS = {
         "source by source; along weights, and of edges",
         "Brandes 2001",
         devices=("cpu",),
-        memory=lambda size: _bytes_to_simplify(size) + bytes_of_brandes(size),
+        memory=lambda size: _bytes_to_simplify(size) + _bytes_of_brandes(size),
     ),
     "warps": Method(
         Driver("edgewise.paths.betweenness.warps:warps"),

@@ -230,7 +230,7 @@ class Search(NamedTuple):
     query: Query
     current: int
     limit: int
-    horizon: int
+    horizon: Any
     exclusive: bool
     pieces: int
 
