@@ -50,6 +50,9 @@ class Result:
 
     #: Column of :meth:`to_dict`; by default the first beside the ids.
     _main: ClassVar[str | None] = None
+    #: Columns of ids, which come first, and whether those of two are the keys of dictionaries, or one key.
+    _n_ids: ClassVar[int] = 1
+    _nested: ClassVar[bool] = False
 
     graph: Any
     method: str
@@ -83,7 +86,7 @@ class Result:
         return line + html_of(head)
 
     def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row per vertex, in vertex order.
+        """Return a table, with one row per vertex in vertex order unless the class says otherwise.
 
         Parameters
         ----------
@@ -94,7 +97,8 @@ class Result:
         Returns
         -------
         pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Column ``id`` (as it came in), and the columns that the class describes.
+            Column ``id`` (as it came in), and the columns that the class describes; or the rows and columns
+            that it describes.
 
         Raises
         ------
@@ -115,7 +119,10 @@ class Result:
         return as_kind(table, self.graph.frame_kind if kind is None else kind)
 
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
-        """Return the values by id.
+        """Return the values by id; those of a table with two columns of ids by both.
+
+        Distances between sources and targets are by source and then by target, the weights of a forest and
+        the lengths of routes by pairs.
 
         Parameters
         ----------
@@ -133,12 +140,22 @@ class Result:
         >>> graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
         >>> ew.bfs(graph, "b").to_dict()
         {'a': 1, 'b': 0, 'c': 1, 'd': 2}
+        >>> ew.all_pairs_shortest_paths(graph, sources=["a"]).to_dict()
+        {'a': {'a': 0, 'b': 1, 'c': 2, 'd': 3}}
+        >>> ew.minimum_spanning_forest(graph.with_weights([3, 5, 4])).to_dict()
+        {('a', 'b'): 3, ('b', 'c'): 5, ('c', 'd'): 4}
         """
         table = self._arrow()
-        ids, *names = table.column_names
+        names = table.column_names[self._n_ids :]
         check_column(column, names)
-        column = column or self._main or names[0]
-        return dict(zip(table[ids].to_pylist(), table[column].to_pylist()))
+        values = table[column or self._main or names[0]].to_pylist()
+        ids = [one.to_pylist() for one in table.columns[: self._n_ids]]
+        if not self._nested:
+            return dict(zip(ids[0] if self._n_ids == 1 else zip(*ids), values))
+        found: dict[Any, dict] = {}
+        for first, second, value in zip(*ids, values):
+            found.setdefault(first, {})[second] = value
+        return found
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table of :meth:`to_frame` for any library that takes Arrow streams."""

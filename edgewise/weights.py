@@ -19,6 +19,9 @@ from edgewise.ingest.representation import weights_in_words
 #: Names of columns whose larger values mean nearer.
 SIMILARITY = re.compile(r"scor|simil|prob|confid|likeli|cosine|jaccard|correl|match", re.IGNORECASE)
 
+#: Sums of integer weights stay below this.
+MAX_SUM = 2**62
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -79,6 +79,16 @@ def find_segment(entry, ends, lanes):
 
 
 @device
+def sum_of_lanes(value, lane, width):
+    """Sum over the ``width`` lanes, a power of two, that the lane is one of; added up in one order."""
+    step = width // 2
+    while step > 0:
+        value += shuffle(value, lane ^ step)
+        step //= 2
+    return value
+
+
+@device
 def segment_min(value, segment, lane, lanes):
     """Minimum of ``value`` over a run of lanes of one segment, and whether a lane is the first of its run.
 

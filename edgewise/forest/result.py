@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,20 +20,23 @@ from edgewise.forest.trees import kept_entries
 from edgewise.index_type import as_labels
 from edgewise.method import Option, is_number, worker_names
 from edgewise.primitives import count
-from edgewise.result import Result, cached_array, check_column, counted
+from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from edgewise.forest.explanation import Explanation
     from edgewise.forest.split import SplitComponents
-    from edgewise.ingest.frames import Frame, Kind
+    from edgewise.ingest.frames import Frame
     from edgewise.transactions.statistics import Rounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanningForest(Result):
     """A spanning forest of a graph.
+
+    The table has one row per edge of the forest, in the order of the graph's edge list: ``source`` and
+    ``target`` (ids as they came in) and ``weight``.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class SpanningForest(Result):
     transactions : Rounds or None
         Commits, aborts and abort rate of the method that uses transactions.
     """
+
+    _n_ids: ClassVar[int] = 2
 
     _hooked_by: Any
     _labels: Any
@@ -114,51 +119,6 @@ class SpanningForest(Result):
     def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's tree: (n_vertices,) int32 or int64 array."""
         return as_labels(self._labels)
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row per edge of the forest, in the order of the graph's edge list.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``source`` and ``target`` (the ids, as they came in) and ``weight``.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a", "b", "a"], ["b", "c", "c"], weights=[3, 5, 4])
-        >>> ew.minimum_spanning_forest(graph).to_frame().to_pydict()
-        {'source': ['a', 'a'], 'target': ['b', 'c'], 'weight': [3, 4]}
-        """
-        return super().to_frame(kind=kind)
-
-    def to_dict(self, column: str | None = None) -> dict[tuple, Any]:
-        """Return the weights of the edges by source and target.
-
-        Parameters
-        ----------
-        column : {'weight'}, optional
-
-        Raises
-        ------
-        OptionError
-            There is no such column.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a", "b", "a"], ["b", "c", "c"], weights=[3, 5, 4])
-        >>> ew.minimum_spanning_forest(graph).to_dict()
-        {('a', 'b'): 3, ('a', 'c'): 4}
-        """
-        check_column(column, ["weight"])
-        sources, targets, weights = (one.to_pylist() for one in self._arrow().columns)
-        return dict(zip(zip(sources, targets), weights))
 
     def _arrow(self, rows=None):
         import pyarrow as pa

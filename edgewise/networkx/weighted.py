@@ -6,9 +6,7 @@ import numpy as np
 from edgewise.networkx.nearest_first import NearestFirst, WeightedRows, path_from_both
 from edgewise.networkx.registry import LESS, MANY_NODES, SOME_NODES, implements, without_callable
 from edgewise.networkx.unweighted import entries_of_rows, lists_by_vertex, paths_in_order
-
-#: Sums of integers stay below this.
-MAX_SUM = 2**62
+from edgewise.weights import MAX_SUM
 
 no_callable = without_callable("weight")
 

@@ -39,12 +39,6 @@ IN_TURN = 4
 SUM = COUNTERS + IN_TURN
 #: Words of shared memory for the queues, their counters and the sum.
 WORDS = SUM + 1
-#: Where the rows of queued vertices are, for those that keep them, and the words of shared memory then.
-SPANS = WORDS
-WORDS_WITH_SPANS = SPANS + 2 * LOCAL
-#: Bits of a row's length beside its first entry; longer rows are read from the offsets again.
-LENGTH_BITS = 20
-LONGEST = (1 << LENGTH_BITS) - 1
 
 
 @device
@@ -157,23 +151,6 @@ def append_local(shared, step, vertex):
 def local_at(shared, step, item):
     """A vertex of the local queue of the step before."""
     return shared[local_queue(step + 1) + item]
-
-
-@device
-def append_local_row(shared, step, vertex, first, end):
-    """Append a vertex and where its row is, which saves the next step a read that it would wait for."""
-    slot = warp_aggregated_add(shared, local_counter(step))
-    if slot < LOCAL:
-        shared[local_queue(step) + slot] = vertex
-        shared[SPANS + local_queue(step) + slot] = (first << LENGTH_BITS) | min(end - first, LONGEST)
-    return slot < LOCAL
-
-
-@device
-def local_row_at(shared, step, item):
-    """First entry and end of a row in the local queue of the step before; the end of a long row is before."""
-    span = shared[SPANS + local_queue(step + 1) + item]
-    return span >> LENGTH_BITS, (span >> LENGTH_BITS) + (span & LONGEST)
 
 
 @device

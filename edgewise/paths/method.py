@@ -18,8 +18,9 @@ class PathMethod(Method):
     ``weights`` that it takes: 'none' (every edge counts one), 'whole, not negative', 'not negative' or 'any'.
     ``directed``: whether it takes directed graphs.  ``needs_incoming``: whether it reads the rows of the
     edges that come in.  ``stops_at_targets``: whether it takes ``targets`` and ends once their distances are
-    known.  ``full_matrix``: whether it keeps the distances of all pairs.  ``whole_batches``: whether a search
-    from one source takes as long as one from a batch.
+    known.  ``full_matrix``: whether it keeps the distances of all pairs.  ``by_routes``: whether it searches
+    by the hierarchy of a graph that is prepared for routes, so that ``auto`` takes it for such a graph; a
+    search from one source then takes as long as one from a batch.
     """
 
     weights: str = field(default="none", kw_only=True)
@@ -27,7 +28,7 @@ class PathMethod(Method):
     needs_incoming: bool = field(default=False, kw_only=True)
     stops_at_targets: bool = field(default=False, kw_only=True)
     full_matrix: bool = field(default=False, kw_only=True)
-    whole_batches: bool = field(default=False, kw_only=True)
+    by_routes: bool = field(default=False, kw_only=True)
 
     def takes_weights(self, dtype) -> bool:
         """Whether it takes weights of a type, as far as that tells."""

@@ -18,7 +18,6 @@ from edgewise.result import Result, cached_array, counted
 if TYPE_CHECKING:
     from typing import Self
 
-    from edgewise.ingest.frames import Frame, Kind
     from edgewise.paths.csr import Adjacency
 
 
@@ -49,6 +48,8 @@ def up_to(targets, distances):
 @dataclass(frozen=True, eq=False, repr=False)
 class Distances(Result):
     """Distances from a source, or from the nearest of several.
+
+    The table has one row for each vertex that is reached, in vertex order: ``id`` and ``distance``.
 
     Attributes
     ----------
@@ -200,28 +201,6 @@ class Distances(Result):
     def on_host(self) -> Self:
         """Return the result with its distances, and its graph, on the host."""
         return replace(super().on_host(), _adjacency=self._adjacency.on_host())
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row for each vertex that is reached, in vertex order.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``id`` (as it came in) and ``distance``.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
-        >>> ew.bfs(graph, "a").to_frame().to_pydict()
-        {'id': ['a', 'b', 'c'], 'distance': [0, 1, 2]}
-        """
-        return super().to_frame(kind=kind)
 
     def _answer(self):
         vertices, sources = counted(self.graph.n_vertices, "vertex"), counted(len(self.sources), "source")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
@@ -141,12 +141,6 @@ class DistanceTable(DistanceMatrix):
         sources = arrow_array(self.graph.ids_of(self.sources))
         return pa.table([sources, *columns], names=["source", *names])
 
-    def on_host(self) -> DistanceTable:
-        """Return the result with its distances, and its graph, on the host."""
-        if self.graph.device == "cpu":
-            return self
-        return replace(self, graph=self.graph.to("cpu"), distances=self._matrix())
-
     def _targets_at(self, columns):
         return self.targets[columns]
 
@@ -194,10 +188,8 @@ class TableJob(Job):
     def __init__(self, methods, graph, request, targets):
         self.targets = targets
         super().__init__(methods, graph, request)
-        if self.search.name == "phast":
-            from edgewise.paths.hierarchy.phast import to_targets
-
-            self.search.prepare = lambda adjacency: to_targets(adjacency, targets)
+        if self.search.method.by_routes:
+            self.search.prepare = partial(self.search.method.run, targets=targets)
 
     @property
     def shape(self):
@@ -212,13 +204,13 @@ class TableJob(Job):
         (height, width), n, itemsize = self.shape, self.graph.n_vertices, np.dtype(dtype).itemsize
         device = self.graph.device
         kept = height if self.output is None else min(height, self.rows_at_a_time(dtype))
-        is_restricted = self.search is not None and self.search.name == "phast"
+        is_restricted = self.search and self.search.method.by_routes
         rows = 0 if is_restricted else min(kept, rows_of_a_block(kept, n, dtype))
         needed = memory_needed(full_matrix, n, rows, itemsize, (device,))
         return {device: needed[device] + kept * width * itemsize}
 
     def _search(self, search, block, rows, values):
-        if search.name == "phast":
+        if search.method.by_routes:
             return super()._search(search, block, rows, values)
         sources, device = self.sources[block * rows : (block + 1) * rows], self.device
         n = self.graph.n_vertices

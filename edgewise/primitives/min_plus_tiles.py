@@ -119,7 +119,7 @@ def relaxing(kind, shape, add):
         for i in range(side):
             for h in range(halves):
                 q, to = i * side + 4 * h, corner + (i // 4 * apart + i % 4) * stride + h * apart
-                store_quad(target.array, U(to), least[q], least[q + 1], least[q + 2], least[q + 3])
+                store_quad(target.array, U(to), (least[q], least[q + 1], least[q + 2], least[q + 3]))
 
     return loop
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from edgewise.device.first_use import on_cuda
 from edgewise.device.target import device, on_cpu
+from edgewise.device.warps import popcount
 
 #: Bytes of a quad of 4-byte items, and of its alignment.
 QUAD_BYTES = 16
@@ -35,9 +36,35 @@ def load_quad(array, index):
     return array[index], array[index + 1], array[index + 2], array[index + 3]
 
 
-def store_quad(array, index, first, second, third, fourth):
+def store_quad(array, index, quad):
     """Write four items from ``index`` on."""
-    array[index], array[index + 1], array[index + 2], array[index + 3] = first, second, third, fourth
+    array[index], array[index + 1], array[index + 2], array[index + 3] = quad
+
+
+@device
+def union(one, other):
+    """The bits of either of two quads of uint32."""
+    first, second = np.uint32(one[0] | other[0]), np.uint32(one[1] | other[1])
+    return first, second, np.uint32(one[2] | other[2]), np.uint32(one[3] | other[3])
+
+
+@device
+def without(one, other):
+    """The bits of a quad of uint32 that are not in another one."""
+    first, second = np.uint32(one[0] & ~other[0]), np.uint32(one[1] & ~other[1])
+    return first, second, np.uint32(one[2] & ~other[2]), np.uint32(one[3] & ~other[3])
+
+
+@device
+def any_bit(quad):
+    """Whether a bit of a quad of uint32 is set."""
+    return (quad[0] | quad[1] | quad[2] | quad[3]) != 0
+
+
+@device
+def count_bits(quad):
+    """Number of bits of a quad of uint32 that are set: int64."""
+    return popcount(quad[0]) + popcount(quad[1]) + popcount(quad[2]) + popcount(quad[3])
 
 
 def fetch_quad(shared, position, array, index):
@@ -58,10 +85,8 @@ def _register_on_cuda():
         return lambda array, index: load_four(array, index)
 
     @overload(store_quad)
-    def store_on_cuda(array, index, first, second, third, fourth):
-        return lambda array, index, first, second, third, fourth: store_four(
-            array, index, first, second, third, fourth
-        )
+    def store_on_cuda(array, index, quad):
+        return lambda array, index, quad: store_four(array, index, quad[0], quad[1], quad[2], quad[3])
 
     @overload(fetch_quad)
     def fetch_on_cuda(shared, position, array, index):

@@ -9,7 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.device import BlockWorker
 from edgewise.device.target import SIMULATED
-from edgewise.paths.block_queues import WORDS_WITH_SPANS
+from edgewise.paths.block_queues import WORDS
 from edgewise.paths.csr import CSR
 from tests import jitter
 from tests.paths.oracle import oracle
@@ -127,7 +127,7 @@ def distances_by(kind, seed, **replaced):
         rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
     )
     limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
-    shared = np.zeros((WORKERS, WORDS_WITH_SPANS), np.int64)
+    shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(
         scheduler,
         WORKERS,

@@ -315,7 +315,6 @@ def contracted(seed, **replaced):
         share(4 * m, np.uint32),
         share(4 * m, np.int32),
         share(hierarchies.ROUNDS + 2, np.int64),
-        share(4, np.int64),
     )
     counts = share(hierarchies.COUNTERS, np.int64)
     shared = np.zeros((WORKERS, WORDS), np.int64)
@@ -334,8 +333,9 @@ def contracted(seed, **replaced):
     )
     if not ended:
         return None
-    n_rounds, n_entries, total, full = ranked.facts.values.tolist()
+    out, total, n_rounds, full = counts.values[list(hierarchies.ALL)].tolist()
     assert not full
+    n_entries = out & hierarchies.LOWER
     columns = ranked.offsets.values, ranked.neighbours.values[:n_entries], ranked.weights.values[:n_entries]
     return hierarchies.Hierarchy(
         ranked.ranks.values, CSR(*columns), ranked.starts.values[: n_rounds + 2], total / n_entries

@@ -47,7 +47,7 @@ def hierarchy_kinds(weight, index):
     ids, weights = f"{index}[]", f"{weight}[]"
     rows = CSR, ("int64[]", ids, weights)
     remaining = hierarchies.Remaining, (ids, "uint8[]", "int64[]", ids, weights)
-    ranked = hierarchies.Ranked, (ids, "int64[]", ids, weights, "int64[]", "int64[]")
+    ranked = hierarchies.Ranked, (ids, "int64[]", ids, weights, "int64[]")
     hierarchy = hierarchies.Hierarchy, (ids, rows, "int64[]", "float64")
     contract = "int32[]", rows, remaining, ranked, "int64[]", "int64", "int64"
     return contract, ("int32[]", hierarchy, weights, "int64", weights)

@@ -72,7 +72,7 @@ METHODS = {
         "Delling et al. 2011",
         weights="not negative",
         memory=lambda size: 270 * size.threads * size.vertices,  # distances of a vector, and places
-        whole_batches=True,
+        by_routes=True,
     ),
     "johnson": PathMethod(
         Driver("edgewise.paths.apsp.johnson:johnson"),

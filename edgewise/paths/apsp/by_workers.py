@@ -122,7 +122,7 @@ def _check_method(search):
 
 def without_hierarchy(methods, method):
     """The methods that ``auto`` chooses from: a hierarchy stays with the process that has prepared it."""
-    return {name: one for name, one in methods.items() if method != "auto" or name != "phast"}
+    return {name: one for name, one in methods.items() if method != "auto" or not one.by_routes}
 
 
 def check_places(device, devices):

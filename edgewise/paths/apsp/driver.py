@@ -143,7 +143,7 @@ class Job:
     def rows_at_a_time(self, dtype):
         """Rows of distances that are searched for at a time."""
         (height, width), method = self.shape, self.search and self.search.method
-        in_batches = method and method.whole_batches
+        in_batches = method and method.by_routes
         if self.output is None and method and (method.full_matrix or in_batches):
             return max(1, height)
         if in_batches:

@@ -130,17 +130,20 @@ class BallOrder:
     def __init__(self, csr):
         self.csr, self.rank = csr, None
 
+    def order(self, sources, size):
+        """Positions of the sources in the order of batches of ``size``."""
+        if len(sources) <= size:
+            return np.arange(len(sources))
+        if self.rank is None:
+            n, (offsets, neighbours, _) = self.csr.n_vertices, self.csr
+            visited, order = np.zeros(n, np.uint8), np.empty(2 * n, np.int64)
+            self.rank = np.full(n, -1)
+            gather_balls(offsets, neighbours, size, visited, order, self.rank)
+        return np.argsort(self.rank[sources], kind="stable")
+
     def batches(self, sources, result, size):
         """The sources in batches of ``size``: :class:`Batches`."""
-        lines = np.arange(len(sources))
-        if len(sources) > size:
-            if self.rank is None:
-                n, (offsets, neighbours, _) = self.csr.n_vertices, self.csr
-                visited, order = np.zeros(n, np.uint8), np.empty(2 * n, np.int64)
-                self.rank = np.full(n, -1)
-                gather_balls(offsets, neighbours, size, visited, order, self.rank)
-            lines = np.argsort(self.rank[sources], kind="stable")
-        none = result.dtype.type(unreached(result.dtype))
+        lines, none = self.order(sources, size), result.dtype.type(unreached(result.dtype))
         return Batches(np.ascontiguousarray(sources[lines]), lines, result, none)
 
 

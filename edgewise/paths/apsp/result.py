@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,11 @@ from edgewise.paths.apsp import output
 from edgewise.paths.csr import adjacency_of, unreached
 from edgewise.paths.sssp.weights import rows_in
 from edgewise.primitives.thread_pool import ThreadPool
-from edgewise.result import Result, check_column, counted
+from edgewise.result import Result, counted
 
 if TYPE_CHECKING:
-    from edgewise.ingest.frames import Frame, Kind
+    from typing import Self
+
     from edgewise.paths.csr import Adjacency
 
 
@@ -182,6 +183,9 @@ def verify_rows(graph, csr, result):
 class DistanceMatrix(Result):
     """Distances from ``sources`` (k,), in rows, to vertices, in columns, which a result derives from this."""
 
+    _n_ids: ClassVar[int] = 2
+    _nested: ClassVar[bool] = True
+
     sources: np.ndarray
     distances: np.ndarray
 
@@ -208,30 +212,12 @@ class DistanceMatrix(Result):
         """The distances on the host; a Zarr array, which has no buffer, as it is."""
         return arrays.move(self.distances, "cpu") if hasattr(self.distances, "data") else self.distances
 
-    def to_dict(self, column: str | None = None) -> dict[Any, dict]:
-        """Return the distances by source, and then by target, where a path leads.
-
-        Parameters
-        ----------
-        column : {'distance'}, optional
-
-        Raises
-        ------
-        OptionError
-            There is no such column.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a"], ["b"], directed=True)
-        >>> ew.all_pairs_shortest_paths(graph).to_dict()
-        {'a': {'a': 0, 'b': 1}, 'b': {'b': 0}}
-        """
-        check_column(column, ["distance"])
-        found: dict[Any, dict] = {}
-        for source, target, distance in zip(*(one.to_pylist() for one in self._arrow().columns)):
-            found.setdefault(source, {})[target] = distance
-        return found
+    def on_host(self) -> Self:
+        """Return the result with its distances, and its graph, on the host."""
+        if self.graph.device == "cpu":
+            return self
+        moved: dict[str, Any] = {"distances": self._matrix()}
+        return replace(self, graph=self.graph.to("cpu"), **moved)
 
     def _arrow(self, rows=None):
         import pyarrow as pa
@@ -272,6 +258,9 @@ class DistanceMatrix(Result):
 @dataclass(frozen=True, eq=False, repr=False)
 class AllPairs(DistanceMatrix):
     """Distances from every vertex, or from chosen ones, to every vertex.
+
+    The table has one row for each pair that a path joins, source by source: ``source`` and ``target`` (ids as
+    they came in) and ``distance``.
 
     Attributes
     ----------
@@ -338,34 +327,11 @@ class AllPairs(DistanceMatrix):
     def _incoming(self):
         return self._adjacency.incoming.on_host()
 
-    def on_host(self) -> AllPairs:
+    def on_host(self) -> Self:
         """Return the result with its distances, and its graph, on the host."""
         if self.graph.device == "cpu":
             return self
-        graph, adjacency = self.graph.to("cpu"), self._adjacency.on_host()
-        return replace(self, graph=graph, _adjacency=adjacency, distances=self._matrix())
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row for each pair that a path joins, source by source.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``source`` and ``target`` (ids as they came in) and ``distance``.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a"], ["b"], directed=True)
-        >>> ew.all_pairs_shortest_paths(graph).to_frame().to_pydict()
-        {'source': ['a', 'a', 'b'], 'target': ['a', 'b', 'b'], 'distance': [0, 1, 0]}
-        """
-        return super().to_frame(kind=kind)
+        return replace(super().on_host(), _adjacency=self._adjacency.on_host())
 
     def _targets_at(self, columns):
         return columns

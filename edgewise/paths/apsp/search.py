@@ -245,8 +245,10 @@ class Search:
         """The method of ``auto``: one that all devices can run, and that fits."""
         device = next((device for device in devices if device != "cpu"), "cpu")
         n_entries = len(self.adjacency.neighbours)
-        if self.adjacency.routes is not None and "phast" in self.methods and len(devices) == 1:
-            return "phast"
+        if self.adjacency.routes is not None and len(devices) == 1:
+            for name, method in self.methods.items():
+                if method.by_routes:
+                    return name
         facts = self.graph.n_vertices, n_entries, device, self.weighted, self.signed
         name = choose(*facts, all_sources and (len(devices) == 1 or "cpu" not in devices))
         if self.methods[name].full_matrix and fits is not None and not fits(True, self.dtype):

@@ -34,7 +34,7 @@ from edgewise.paths.betweenness.trees import without_trees
 from edgewise.paths.csr import CSR, Adjacency, adjacency_of
 from edgewise.paths.sssp.weights import edge_at, passable, spread_in
 from edgewise.primitives.rows import are_simple
-from edgewise.weights import WeightOptions, weighted_front
+from edgewise.weights import MAX_SUM, WeightOptions, weighted_front
 
 __all__ = ["METHODS", "Betweenness", "betweenness"]
 
@@ -77,8 +77,6 @@ METHODS = {
         devices=("cuda",),
     ),
 }
-#: Largest sum of integer weights.
-MAX_SUM = 2**62
 
 
 class Wanted(NamedTuple):

@@ -203,7 +203,7 @@ def new_scratch(n, index):
 def lanes(rows, sources, weights, endpoints) -> Dependencies:
     """Dependencies of (k,) int64 ``sources`` on every vertex."""
     n, index = rows.n_vertices, rows.neighbours.dtype
-    sources = BallOrder(rows.outgoing).batches(sources, np.empty(0, np.int64), LANES).sources
+    sources = sources[BallOrder(rows.outgoing).order(sources, LANES)]
     sums = new_sums(n, -(-len(sources) // LANES))
     pool = ThreadPool(sums.count, bytes_of_worker(n, index.itemsize))
     calls = [

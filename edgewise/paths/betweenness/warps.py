@@ -29,6 +29,7 @@ from edgewise.device.warps import (
     claim,
     popcount,
     shuffle,
+    sum_of_lanes,
     warp_barrier,
     warp_size,
 )
@@ -316,16 +317,6 @@ def count_paths(team, search, n_sources, own, thread):
 
 
 @device
-def warp_sum(value, thread):
-    """Sum over the lanes of a warp, in one order."""
-    step = thread.n_lanes // 2
-    while step > 0:
-        value += shuffle(value, thread.lane ^ step)
-        step //= 2
-    return value
-
-
-@device
 def score_level(search, begin, end, following, own, thread):
     """Add the dependencies of a level to the scores, by the quotients of the one that follows."""
     for position in range(begin + thread.warp, end, thread.n_warps):
@@ -343,7 +334,7 @@ def score_level(search, begin, end, following, own, thread):
                 if search.endpoints != 0:
                     fetch_add(own.reached, U(thread.team * SOURCES + number), 1)
             number += thread.n_lanes
-        added = warp_sum(added, thread)
+        added = sum_of_lanes(added, thread.lane, thread.n_lanes)
         if thread.lane == 0:
             own.scores[U(vertex + thread.base)] += added
 
@@ -441,8 +432,7 @@ def warps(rows, sources, weights, endpoints, *, n_teams=None, piece=PIECE) -> De
     outgoing = in_pieces(rows.outgoing, piece)
     incoming = outgoing if rows.symmetric else in_pieces(rows.incoming, piece)
     if SPARSE * len(sources) >= n:
-        order = BallOrder(rows.outgoing.on_host())
-        sources = order.batches(sources, np.empty(0, np.int64), SOURCES).sources
+        sources = sources[BallOrder(rows.outgoing.on_host()).order(sources, SOURCES)]
     n_batches = -(-len(sources) // SOURCES)
     n_pieces = max(outgoing.room, incoming.room)
     outgoing, incoming = (one._replace(room=n_pieces) for one in (outgoing, incoming))

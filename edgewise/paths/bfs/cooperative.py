@@ -44,17 +44,16 @@ from edgewise.device.warps import (
 )
 from edgewise.paths.block_queues import (
     PIECE,
-    WORDS_WITH_SPANS,
+    WORDS,
     add_block_sum,
     append,
-    append_local_row,
+    append_local,
     append_long_rows,
     append_pieces,
     clear,
     clear_local,
     clear_next_local,
     local_at,
-    local_row_at,
     local_size,
     piece_at,
     room_for_pieces,
@@ -162,15 +161,12 @@ def begin(worker, search, limits):
 @device
 def pass_on(shared, step, vertex, distance, search, window):
     """Offer a distance; a vertex that takes it is queued: in the block, in ``spill`` or in ``far``."""
-    capacity, offsets = len(search.queue) // QUEUES, search.rows.offsets
-    if distance >= window.last:
-        if fetch_min(search.distances, vertex, distance) > distance:
-            append(search.queue, search.counts, window.far, capacity, vertex)
-        return
-    first, end = offsets[vertex], offsets[vertex + 1]  # on their way while the atomic operation is
+    capacity = len(search.queue) // QUEUES
     if fetch_min(search.distances, vertex, distance) <= distance:
         return
-    if not append_local_row(shared, step, vertex, first, end):
+    if distance >= window.last:
+        append(search.queue, search.counts, window.far, capacity, vertex)
+    elif not append_local(shared, step, vertex):
         append(search.queue, search.counts, window.spill, capacity, vertex)
 
 
@@ -190,10 +186,9 @@ def sparse_round(worker, group, search, window):
         while item < count:
             if step == 0:
                 vertex = np.int64(search.queue[window.near * capacity + first + item])
-                entry, row_end = offsets[vertex], offsets[vertex + 1]
             else:
                 vertex = local_at(worker.shared, step, item)
-                entry, row_end = local_row_at(worker.shared, step, item)
+            entry, row_end = offsets[vertex], offsets[vertex + 1]
             distance = np.int64(load(search.distances, vertex))
             if row_end - entry > GROUP_ENTRIES * group:
                 if thread % width == 0:
@@ -433,7 +428,7 @@ def dense_entries(search, rounds):
     threads=THREADS,
     max_blocks_per_sm=1,
     min_blocks_per_sm=1,
-    shared_words=WORDS_WITH_SPANS,
+    shared_words=WORDS,
 )
 def run(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.

@@ -34,7 +34,7 @@ from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import GraphError
 from edgewise.front import reporter
-from edgewise.paths.csr import CSR, adjacency_of, unreached
+from edgewise.paths.csr import CSR, Adjacency, adjacency_of, unreached
 from edgewise.paths.hierarchy import Hierarchy, Upward
 from edgewise.paths.hierarchy.witnesses import (
     EMPTY,
@@ -479,11 +479,9 @@ def prepare_routes(graph) -> None:
 
 
 def _made(graph):
-    """The hierarchy of a graph on the host, in the type of its weights or the next wider one."""
+    """The hierarchy of a graph on the host."""
     rows = rows_for_routes(graph)
-    made = hierarchy_of(rows)
-    if made is None and (wider := WIDER.get(rows.weights.dtype.name)):
-        made = hierarchy_of(rows_in(graph, wider))
+    made = hierarchy_in_any_type(rows)
     if made is None:
         raise GraphError(f"a path passes the largest number of {rows.weights.dtype}; use smaller weights")
     return made
@@ -499,6 +497,15 @@ def rows_for_routes(graph):
         problem = f"the edge {edge} weighs {rows.spread.least}, and routes need weights of 0 or more"
         raise GraphError(f"{problem}; use edgewise.shortest_paths")
     return rows
+
+
+def hierarchy_in_any_type(rows) -> Hierarchy | None:
+    """The hierarchy of rows on the host, whose shortcuts may need a wider type than their edges; or None."""
+    made, wider = hierarchy_of(rows), WIDER.get(rows.weights.dtype.name)
+    if made is None and wider is not None:
+        both = [one._replace(weights=one.weights.astype(wider)) for one in (rows.outgoing, rows.incoming)]
+        made = hierarchy_of(Adjacency(both[0], both[0] if rows.symmetric else both[1]))
+    return made
 
 
 def hierarchy_of(rows) -> Hierarchy | None:

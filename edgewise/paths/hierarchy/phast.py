@@ -13,9 +13,8 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.paths.csr import Adjacency, unreached
-from edgewise.paths.hierarchy.contraction import hierarchy_of
+from edgewise.paths.hierarchy.contraction import hierarchy_in_any_type
 from edgewise.paths.hierarchy.sweeps import Sweeps
-from edgewise.paths.sssp.weights import WIDER
 
 
 def sweeps_of(rows: Adjacency, dtype) -> Sweeps | None:
@@ -25,21 +24,12 @@ def sweeps_of(rows: Adjacency, dtype) -> Sweeps | None:
     """
     dtype = np.dtype(dtype)
     if dtype not in rows.sweeps:
-        hierarchy = rows.routes or _made(rows.on_host())
+        hierarchy = rows.routes or hierarchy_in_any_type(rows.on_host())
         if hierarchy is None:
             return None
         rows.routes = hierarchy
         rows.sweeps[dtype] = Sweeps(hierarchy, dtype, arrays.device_of(rows.offsets))
     return rows.sweeps[dtype]
-
-
-def _made(rows):
-    """The hierarchy of rows on the host, whose shortcuts may need a wider type than their edges."""
-    made, wider = hierarchy_of(rows), WIDER.get(rows.weights.dtype.name)
-    if made is None and wider is not None:
-        both = [one._replace(weights=one.weights.astype(wider)) for one in (rows.outgoing, rows.incoming)]
-        made = hierarchy_of(Adjacency(both[0], both[0] if rows.symmetric else both[1]))
-    return made
 
 
 def distances(rows, sources, cutoff):
@@ -65,23 +55,18 @@ def _narrowed(found, cutoff):
     return wide.astype(np.int32), passes and int(cutoff) == none - 1
 
 
-def all_pairs(adjacency):
-    """Prepare the search from many sources to all vertices."""
-    return lambda sources, result: _solve(sweeps_of(adjacency, result.dtype), sources, result)
+def all_pairs(adjacency, targets=None):
+    """Prepare the search from many sources to all vertices, or to (t,) vertices.
 
-
-def to_targets(adjacency, targets):
-    """Prepare the search from many sources to vertices; the sweeps are restricted to the ranks above them."""
+    Sweeps to some vertices are restricted to the ranks above them.
+    """
     made: dict[Any, Sweeps | None] = {}
 
     def solve(sources, result):
         if result.dtype not in made:
             every = sweeps_of(adjacency, result.dtype)
-            made[result.dtype] = every and every.restricted(targets)
-        return _solve(made[result.dtype], sources, result)
+            made[result.dtype] = every if every is None or targets is None else every.restricted(targets)
+        sweeps = made[result.dtype]
+        return sweeps is None or sweeps.solve(sources, result)
 
     return solve
-
-
-def _solve(sweeps, sources, result):
-    return sweeps is None or sweeps.solve(sources, result)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -27,11 +27,8 @@ from edgewise.paths.hierarchy.queries import distances_of, path_between
 from edgewise.paths.method import flat
 from edgewise.paths.sssp import shortest_paths
 from edgewise.paths.sssp.weights import WIDER
-from edgewise.result import Result, check_column, counted
+from edgewise.result import Result, counted
 from edgewise.weights import WeightOptions, weighted_front
-
-if TYPE_CHECKING:
-    from edgewise.ingest.frames import Frame, Kind
 
 #: Name of the method along a hierarchy, and of the one without.
 METHOD, WITHOUT = "contraction-hierarchy", "by sources"
@@ -145,6 +142,9 @@ def _search_from(graph, source, targets=None):
 class Routes(Result):
     """Lengths of shortest paths between pairs of vertices.
 
+    The table has one row for each pair: ``source`` and ``target`` (ids as they came in), and ``distance``,
+    which is null where no path leads.
+
     Attributes
     ----------
     graph, method, seconds, devices
@@ -160,7 +160,7 @@ class Routes(Result):
         Whether the edges' weights count; each edge counts one otherwise.
     """
 
-    _main: ClassVar[str | None] = "distance"
+    _n_ids: ClassVar[int] = 2
 
     sources: np.ndarray
     targets: np.ndarray
@@ -216,46 +216,6 @@ class Routes(Result):
             return path_between(hierarchy, source, target)
         found = _search_from(self.graph, source, np.array([target]))
         return self.graph.vertices_of(found.path_to(self.graph.ids_of(np.array([target])).tolist()[0]))
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row for each pair.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``source`` and ``target`` (ids as they came in), and ``distance``, which is null where no
-            path leads.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
-        >>> ew.routes(graph, "a", ["c", "d"]).to_frame().to_pydict()
-        {'source': ['a', 'a'], 'target': ['c', 'd'], 'distance': [2, None]}
-        """
-        return super().to_frame(kind=kind)
-
-    def to_dict(self, column: str | None = None) -> dict[Any, Any]:
-        """Return the distances by pairs of ids; ``None`` where no path leads.
-
-        Parameters
-        ----------
-        column : str, optional
-            ``"distance"``.
-
-        Raises
-        ------
-        OptionError
-            There is no such column.
-        """
-        check_column(column, ["distance"])
-        sources, targets, distances = (values.to_pylist() for values in self._arrow().columns)
-        return dict(zip(zip(sources, targets, strict=True), distances, strict=True))
 
     def _answer(self):
         joined = int(np.count_nonzero(self.reachable))

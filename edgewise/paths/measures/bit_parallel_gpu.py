@@ -24,27 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import (
-    arrays,
-    device,
-    fetch_add,
-    fetch_max,
-    fetch_or,
-    load,
-    parallel_region,
-)
+from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_or, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.teams import Team, even_teams, new_barriers, team_barrier, team_of
-from edgewise.device.warps import (
-    ballot,
-    popcount,
-    shuffle,
-    warp_aggregated_add,
-    warp_size,
-)
+from edgewise.device.warps import ballot, shuffle, sum_of_lanes, warp_aggregated_add, warp_size
 from edgewise.paths.csr import CSR, THIN
 from edgewise.paths.measures.sums import DISTANCE, HIGH, PARTS, REACHED, halves_of_inverse
-from edgewise.primitives.quads import load_quad, store_quad
+from edgewise.primitives.quads import any_bit, count_bits, load_quad, store_quad, union, without
 from edgewise.primitives.rounds import Rounds, places, set_of, words
 
 #: Lanes of a group.
@@ -59,9 +45,8 @@ PULLED_PART = 8
 GATHERED_PART = 2
 #: Batches of a team in one launch.
 LAUNCHED = 32
-#: Bits of a word of 32.
-FULL = np.uint32(2**32 - 1)
-NONE = np.uint32(0)
+#: No bit of a quad, and every bit.
+NOTHING, EVERYTHING = (np.uint32(0),) * 4, (np.uint32(2**32 - 1),) * 4
 #: Where the number of a piece begins; a vertex is below.
 PIECE_BIT = 32
 
@@ -173,25 +158,36 @@ def quad_of(member, vertex):
 
 
 @device
-def sum_of(value, lane, width):
-    """Sum of an int64 over the ``width`` lanes, a power of two, that the lane belongs to."""
-    distance = 1
-    while distance < width:
-        value += shuffle(value, lane ^ distance)
-        distance *= 2
-    return value
+def of_group(member, flag):
+    """Whether a flag is true in any lane of the group."""
+    return (ballot(flag) >> (member.lane - member.part)) & ((1 << member.group) - 1) != 0
 
 
 @device
-def note_found(member, memory, at, bits, shift):
-    """Add a word's bits of a warp's groups to those that are found; ``shift``: which of the lane's words."""
+def found_in(member, number):
+    """Place of the bits that are found in a turn."""
+    return member.found + number % 3 * 4 * member.group
+
+
+@device
+def note_word(member, memory, place, bits):
+    """Add one word of each of a warp's groups to the bits at a place."""
     distance, lanes = member.group, warp_size()
     while distance < lanes:
         bits = np.uint32(bits | shuffle(bits, member.lane ^ distance))
         distance *= 2
-    place = at + 4 * member.part + shift
     if member.lane < member.group and (bits & ~load(memory.found, place)) != 0:
         fetch_or(memory.found, place, bits)
+
+
+@device
+def note_found(member, memory, number, quad):
+    """Add the bits of a warp's groups to those that are found in a turn."""
+    place = found_in(member, number) + 4 * member.part
+    note_word(member, memory, place, quad[0])
+    note_word(member, memory, place + 1, quad[1])
+    note_word(member, memory, place + 2, quad[2])
+    note_word(member, memory, place + 3, quad[3])
 
 
 @device
@@ -213,39 +209,25 @@ def add_to_vertex(member, totals, vertex, count, level):
 @device
 def settle(member, rows, memory, totals, turn, size):
     """Add up the new bits of the queued vertices, and count their entries; long rows count as all."""
-    offsets, n_pairs, n_entries = rows.outgoing.offsets, np.int64(0), np.int64(0)
-    one, two, three, four = NONE, NONE, NONE, NONE
+    offsets, n_pairs, n_entries, found = rows.outgoing.offsets, np.int64(0), np.int64(0), NOTHING
     first, step = (member.id - member.lane) // member.group, member.count // member.group
     for base in range(first, size, step):
         item, count, vertex = base + member.lane // member.group, np.int64(0), np.int64(0)
         if item < size:
             vertex = np.int64(memory.queue[turn.queue + item])
             at = quad_of(member, vertex)
-            a, b, c, d = load_quad(memory.new, at)
-            e, f, g, h = load_quad(memory.seen, at)
-            store_quad(memory.new, at, NONE, NONE, NONE, NONE)
-            store_quad(
-                memory.seen, at, np.uint32(a | e), np.uint32(b | f), np.uint32(c | g), np.uint32(d | h)
-            )
-            one, two, three, four = (
-                np.uint32(one | a),
-                np.uint32(two | b),
-                np.uint32(three | c),
-                np.uint32(four | d),
-            )
-            count = popcount(a) + popcount(b) + popcount(c) + popcount(d)
-        count = sum_of(count, member.lane, member.group)
+            bits, before = load_quad(memory.new, at), load_quad(memory.seen, at)
+            store_quad(memory.new, at, NOTHING)
+            store_quad(memory.seen, at, union(bits, before))
+            found, count = union(found, bits), count_bits(bits)
+        count = sum_of_lanes(count, member.lane, member.group)
         if item < size:
             add_to_vertex(member, totals, vertex, count, turn.level)
             if member.part == 0:
                 degree = offsets[vertex + 1] - offsets[vertex]
                 n_pairs += count
                 n_entries += degree if degree <= PIECE else np.int64(len(rows.outgoing.neighbours))
-    at = member.found + turn.number % 3 * 4 * member.group
-    note_found(member, memory, at, one, 0)
-    note_found(member, memory, at, two, 1)
-    note_found(member, memory, at, three, 2)
-    note_found(member, memory, at, four, 3)
+    note_found(member, memory, turn.number, found)
     add_counts(member, memory, turn, n_pairs, n_entries)
 
 
@@ -253,7 +235,10 @@ def settle(member, rows, memory, totals, turn, size):
 def add_counts(member, memory, turn, n_pairs, n_entries):
     """Add a warp's pairs and entries to the counters of the turn."""
     lanes, counters = warp_size(), member.sets + set_of(SETS, turn.number)
-    n_pairs, n_entries = sum_of(n_pairs, member.lane, lanes), sum_of(n_entries, member.lane, lanes)
+    n_pairs, n_entries = (
+        sum_of_lanes(n_pairs, member.lane, lanes),
+        sum_of_lanes(n_entries, member.lane, lanes),
+    )
     if member.lane == 0 and n_pairs > 0:
         fetch_add(memory.counters, counters + AT.pairs, n_pairs)
         fetch_add(memory.counters, counters + AT.entries, n_entries)
@@ -293,36 +278,32 @@ def push(member, rows, memory, turn, size):
     """Pass what the queued vertices have seen on to their neighbours; a group has a vertex."""
     for item in range(member.id // member.group, size, member.count // member.group):
         vertex = np.int64(memory.queue[turn.queue + item])
-        a, b, c, d = load_quad(memory.seen, quad_of(member, vertex))
+        seen = load_quad(memory.seen, quad_of(member, vertex))
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
             other = np.int64(rows.neighbours[entry])
-            e, f, g, h = load_quad(memory.seen, quad_of(member, other))
-            bits = np.uint32(a & ~e), np.uint32(b & ~f), np.uint32(c & ~g), np.uint32(d & ~h)
-            if (bits[0] | bits[1] | bits[2] | bits[3]) != 0:
+            bits = without(seen, load_quad(memory.seen, quad_of(member, other)))
+            if any_bit(bits):
                 offer(member, memory, turn, other, bits)
 
 
 @device
 def gather(member, neighbours, seen, begin, end, lacking):
     """Return those of the lane's bits that are seen by a neighbour of a row's part."""
-    (one, two, three, four), final, entry = lacking, end - 1, begin
-    while entry < end and (one | two | three | four) != 0:
-        a, b, c, d = load_quad(seen, quad_of(member, np.int64(neighbours[entry])))
-        e, f, g, h = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 1, final)])))
-        i, j, k, m = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 2, final)])))
-        p, q, r, s = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 3, final)])))
-        one, two = np.uint32(one & ~(a | e | i | p)), np.uint32(two & ~(b | f | j | q))
-        three, four = np.uint32(three & ~(c | g | k | r)), np.uint32(four & ~(d | h | m | s))
+    rest, final, entry = lacking, end - 1, begin
+    while entry < end and any_bit(rest):
+        one = load_quad(seen, quad_of(member, np.int64(neighbours[entry])))
+        two = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 1, final)])))
+        three = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 2, final)])))
+        four = load_quad(seen, quad_of(member, np.int64(neighbours[min(entry + 3, final)])))
+        rest = without(rest, union(union(one, two), union(three, four)))
         entry += 4
-    first, second = np.uint32(lacking[0] & ~one), np.uint32(lacking[1] & ~two)
-    return first, second, np.uint32(lacking[2] & ~three), np.uint32(lacking[3] & ~four)
+    return without(lacking, rest)
 
 
 @device
 def lacking_of(member, memory, vertex):
     """The lane's bits that a vertex has not seen."""
-    a, b, c, d = load_quad(memory.seen, quad_of(member, vertex))
-    return np.uint32(FULL & ~a), np.uint32(FULL & ~b), np.uint32(FULL & ~c), np.uint32(FULL & ~d)
+    return without(EVERYTHING, load_quad(memory.seen, quad_of(member, vertex)))
 
 
 @device
@@ -333,7 +314,7 @@ def pull_pieces(member, rows, pieces, memory, turn):
         begin = rows.offsets[vertex] + (pieces[item] >> PIECE_BIT) * PIECE
         end, lacking = min(begin + PIECE, rows.offsets[vertex + 1]), lacking_of(member, memory, vertex)
         bits = gather(member, rows.neighbours, memory.seen, begin, end, lacking)
-        if (bits[0] | bits[1] | bits[2] | bits[3]) != 0:
+        if any_bit(bits):
             offer(member, memory, turn, vertex, bits)
 
 
@@ -343,17 +324,16 @@ def pull(member, rows, memory, turn):
     n, group = len(rows.offsets) - 1, member.group
     first, step = (member.id - member.lane) // group, member.count // group
     for base in range(first, n, step):
-        vertex, bits = base + member.lane // group, (NONE, NONE, NONE, NONE)
+        vertex, bits = base + member.lane // group, NOTHING
         if vertex < n:
             begin, end = rows.offsets[vertex], rows.offsets[vertex + 1]
             if end - begin <= PIECE:
                 lacking = lacking_of(member, memory, vertex)
                 bits = gather(member, rows.neighbours, memory.seen, begin, end, lacking)
-        has_bits = (bits[0] | bits[1] | bits[2] | bits[3]) != 0
+        has_bits = any_bit(bits)
         if has_bits:
-            store_quad(memory.new, quad_of(member, vertex), bits[0], bits[1], bits[2], bits[3])
-        others = (ballot(has_bits) >> (member.lane - member.part)) & ((1 << group) - 1)
-        if member.part == 0 and others != 0:
+            store_quad(memory.new, quad_of(member, vertex), bits)
+        if of_group(member, has_bits) and member.part == 0:
             append(member, memory, turn, vertex)
 
 
@@ -377,7 +357,7 @@ def begin_batch(member, memory, sources, first, n_sources, queue):
     """Queue the sources of a batch; bits without a source count as seen everywhere."""
     n_words, unused = 4 * member.group, unused_quad(member, n_sources)
     for vertex in range(member.id // member.group, member.n, member.count // member.group):
-        store_quad(memory.seen, quad_of(member, vertex), unused[0], unused[1], unused[2], unused[3])
+        store_quad(memory.seen, quad_of(member, vertex), unused)
     for number in range(member.id, n_sources, member.count):
         source = sources[first + number]
         memory.queue[queue + number] = source
@@ -402,28 +382,18 @@ def clear_turn(member, memory, number):
         memory.counters[at + AT.queued], memory.counters[at + AT.entries] = 0, 0
         memory.counters[at + AT.pairs] = 0
     for word in range(member.id, 4 * member.group, member.count):
-        memory.found[member.found + number % 3 * 4 * member.group + word] = NONE
+        memory.found[found_in(member, number) + word] = 0
 
 
 @device
 def finish_batch(member, memory, totals, number, batch):
     """Note the sources that do not reach all vertices."""
-    one, two, three, four = NONE, NONE, NONE, NONE
+    missing = NOTHING
     for vertex in range(member.id // member.group, member.n, member.count // member.group):
-        a, b, c, d = lacking_of(member, memory, vertex)
-        one, two, three, four = (
-            np.uint32(one | a),
-            np.uint32(two | b),
-            np.uint32(three | c),
-            np.uint32(four | d),
-        )
-    at = member.found + number % 3 * 4 * member.group
-    note_found(member, memory, at, one, 0)
-    note_found(member, memory, at, two, 1)
-    note_found(member, memory, at, three, 2)
-    note_found(member, memory, at, four, 3)
+        missing = union(missing, lacking_of(member, memory, vertex))
+    note_found(member, memory, number, missing)
     team_barrier(member.team)
-    note_farthest(member, memory, totals, at, batch, -1)
+    note_farthest(member, memory, totals, found_in(member, number), batch, -1)
     clear_turn(member, memory, number + 1)
     team_barrier(member.team)
 
@@ -440,7 +410,7 @@ def open_vertex(member, memory, turn, vertex, start):
 def open_sources(member, rows, memory, turn, size, unused):
     """Open the sources, which are settled, and their neighbours; in ``new`` only unused bits are seen."""
     for one in range(member.id // member.group, member.n, member.count // member.group):
-        store_quad(memory.new, quad_of(member, one), unused[0], unused[1], unused[2], unused[3])
+        store_quad(memory.new, quad_of(member, one), unused)
     for item in range(member.id, size, member.count):
         vertex = np.int64(memory.queue[turn.queue + item])
         open_vertex(member, memory, turn, vertex, turn.number)
@@ -449,15 +419,9 @@ def open_sources(member, rows, memory, turn, size, unused):
 
 
 @device
-def of_group(member, flag):
-    """Whether a flag is true in any lane of the group."""
-    return (ballot(flag) >> (member.lane - member.part)) & ((1 << member.group) - 1) != 0
-
-
-@device
 def alive_bits(member, memory, number):
     """The lane's bits that were new to any vertex in a turn."""
-    at = member.found + number % 3 * 4 * member.group + 4 * member.part
+    at = found_in(member, number) + 4 * member.part
     one, two = load(memory.found, at), load(memory.found, at + 1)
     return one, two, load(memory.found, at + 2), load(memory.found, at + 3)
 
@@ -466,40 +430,21 @@ def alive_bits(member, memory, number):
 def gather_open(member, rows, memory, totals, turn, ways, size, opening):
     """Let the open vertices gather what their neighbours have seen in one array, and write the other one."""
     (here, there), offsets, n_pairs, n_found = ways, rows.incoming.offsets, np.int64(0), np.int64(0)
-    alive = alive_bits(member, memory, turn.number - 1)
-    (w, x, y, z), (one, two, three, four) = opening.unused, (NONE, NONE, NONE, NONE)
+    alive, found = alive_bits(member, memory, turn.number - 1), NOTHING
     first, step = (member.id - member.lane) // member.group, member.count // member.group
     for base in range(first, size, step):
         item, vertex, was_seen = base + member.lane // member.group, np.int64(0), False
-        bits, lacking = (NONE, NONE, NONE, NONE), (NONE, NONE, NONE, NONE)
+        bits, lacking = NOTHING, NOTHING
         if item < size:
             vertex = np.int64(memory.queue[turn.queue + item])
-            a, b, c, d = load_quad(here, quad_of(member, vertex))
-            lacking = (
-                np.uint32(alive[0] & ~a),
-                np.uint32(alive[1] & ~b),
-                np.uint32(alive[2] & ~c),
-                np.uint32(alive[3] & ~d),
-            )
-            was_seen = a != w or b != x or c != y or d != z
-            bits = gather(
-                member, rows.incoming.neighbours, here, offsets[vertex], offsets[vertex + 1], lacking
-            )
-            e, f, g, h = bits
-            store_quad(
-                there,
-                quad_of(member, vertex),
-                np.uint32(a | e),
-                np.uint32(b | f),
-                np.uint32(c | g),
-                np.uint32(d | h),
-            )
-            one, two = np.uint32(one | e), np.uint32(two | f)
-            three, four = np.uint32(three | g), np.uint32(four | h)
-        count = popcount(bits[0]) + popcount(bits[1]) + popcount(bits[2]) + popcount(bits[3])
-        count = sum_of(count, member.lane, member.group)
-        stays = of_group(member, (lacking[0] | lacking[1] | lacking[2] | lacking[3]) != 0)
-        was_reached = of_group(member, was_seen)
+            before = load_quad(here, quad_of(member, vertex))
+            lacking, was_seen = without(alive, before), any_bit(without(before, opening.unused))
+            begin, end = offsets[vertex], offsets[vertex + 1]
+            bits = gather(member, rows.incoming.neighbours, here, begin, end, lacking)
+            store_quad(there, quad_of(member, vertex), union(before, bits))
+            found = union(found, bits)
+        count = sum_of_lanes(count_bits(bits), member.lane, member.group)
+        stays, was_reached = of_group(member, any_bit(lacking)), of_group(member, was_seen)
         if stays and member.part == 0:
             append(member, memory, turn, vertex)
         if count > 0:
@@ -509,14 +454,9 @@ def gather_open(member, rows, memory, totals, turn, ways, size, opening):
             if not was_reached:
                 begin, end = rows.outgoing.offsets[vertex], rows.outgoing.offsets[vertex + 1]
                 for entry in range(begin + member.part, end, member.group):
-                    open_vertex(
-                        member, memory, turn, np.int64(rows.outgoing.neighbours[entry]), opening.start
-                    )
-    at = member.found + turn.number % 3 * 4 * member.group
-    note_found(member, memory, at, one, 0)
-    note_found(member, memory, at, two, 1)
-    note_found(member, memory, at, three, 2)
-    note_found(member, memory, at, four, 3)
+                    other = np.int64(rows.outgoing.neighbours[entry])
+                    open_vertex(member, memory, turn, other, opening.start)
+    note_found(member, memory, turn.number, found)
     add_counts(member, memory, turn, n_pairs, n_found)
 
 
@@ -529,18 +469,15 @@ def close(member, memory, turn, size):
         if item < size:
             vertex = np.int64(memory.queue[turn.queue + item])
             at = quad_of(member, vertex)
-            a, b, c, d = load_quad(memory.seen, at)
-            e, f, g, h = load_quad(memory.new, at)
-            is_new = a != e or b != f or c != g or d != h
-            store_quad(
-                memory.seen, at, np.uint32(a | e), np.uint32(b | f), np.uint32(c | g), np.uint32(d | h)
-            )
+            one, other = load_quad(memory.seen, at), load_quad(memory.new, at)
+            is_new = any_bit(union(without(one, other), without(other, one)))
+            store_quad(memory.seen, at, union(one, other))
         if of_group(member, is_new) and member.part == 0:
             append(member, memory, turn, vertex)
     clear_turn(member, memory, turn.number + 1)
     team_barrier(member.team)
     for one in range(member.id // member.group, member.n, member.count // member.group):
-        store_quad(memory.new, quad_of(member, one), NONE, NONE, NONE, NONE)
+        store_quad(memory.new, quad_of(member, one), NOTHING)
     clear_turn(member, memory, turn.number + 2)
     team_barrier(member.team)
 
@@ -557,7 +494,7 @@ def note_level(member, memory, totals, number, level, batch):
     n_pairs = count_of(member, memory, number, AT.pairs)
     if member.id == 0 and n_pairs > 0:
         fetch_add(totals.hops, level, n_pairs)
-    note_farthest(member, memory, totals, member.found + number % 3 * 4 * member.group, batch, level)
+    note_farthest(member, memory, totals, found_in(member, number), batch, level)
 
 
 @device
@@ -579,10 +516,8 @@ def gather_levels(member, rows, memory, totals, turn, batch):
         clear_turn(member, memory, number + 1)
         team_barrier(member.team)
         note_level(member, memory, totals, number, level, batch)
-        size, n_found = (
-            count_of(member, memory, number, AT.queued),
-            count_of(member, memory, number, AT.entries),
-        )
+        size = count_of(member, memory, number, AT.queued)
+        n_found = count_of(member, memory, number, AT.entries)
     close(member, memory, Turn(number + 1, level, there, here), size)
     return Turn(number + 2, level, here, there), count_of(member, memory, number + 1, AT.queued)
 

@@ -77,7 +77,7 @@ def by_rows(search, progress, workers=None):
     """
     while True:
         try:
-            if search.name == "phast":
+            if search.method.by_routes:
                 return _swept(search, progress)
             return _added_up(search, _found_in(search, workers), progress)
         except TooLarge:

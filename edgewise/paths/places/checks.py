@@ -6,7 +6,14 @@ import numpy as np
 
 from edgewise import memory
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument, one_of
+from edgewise.errors import (
+    GraphError,
+    OptionError,
+    OutOfMemoryError,
+    VerificationError,
+    argument,
+    one_of,
+)
 from edgewise.paths.csr import CSR, Adjacency, adjacency_of
 from edgewise.paths.method import check_cutoff, flat
 from edgewise.paths.sssp.weights import edge_at, limit_in, rows_in
@@ -52,6 +59,12 @@ def check_direction(direction):
         raise OptionError(
             f"{argument('direction', direction)} is unknown; {one_of(direction, ('from', 'to'))}"
         )
+
+
+def check_weighted(graph, weighted):
+    """Refuse to verify distances along weights in a graph without any, and the other way round."""
+    if graph.is_weighted != weighted:
+        raise VerificationError("the distances count weights, and the graph has none, or the other way round")
 
 
 def places_in(graph, ids, name):

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, VerificationError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import check_graph, on_device, worker_names
 from edgewise.paths.bfs import bfs
@@ -28,6 +28,7 @@ from edgewise.paths.places.bounded_search import Areas, areas_within
 from edgewise.paths.places.checks import (
     Direction,
     check_direction,
+    check_weighted,
     coordinates_of,
     cutoffs_in,
     may_overflow,
@@ -38,13 +39,11 @@ from edgewise.paths.places.label_check import verify_labels
 from edgewise.paths.places.labels import find_nearest
 from edgewise.paths.sssp import shortest_paths
 from edgewise.paths.sssp.weights import limit_in
-from edgewise.result import Result, cached_array, check_column, counted
+from edgewise.result import Result, cached_array, counted
 from edgewise.weights import WeightOptions, weighted_front
 
 if TYPE_CHECKING:
     import pyarrow
-
-    from edgewise.ingest.frames import Frame, Kind
 
 __all__ = ["Isochrones", "isochrones"]
 
@@ -53,6 +52,8 @@ __all__ = ["Isochrones", "isochrones"]
 class Isochrones(Result):
     """The vertices within distances of sources.
 
+    The table has one row for each vertex within the largest cutoff, source by source: ``source`` and
+    ``vertex`` (ids as they came in), ``distance``, and ``cutoff``, the least one that is not exceeded.
     The set of the source in row ``i`` are the entries ``offsets[i]`` to ``offsets[i + 1] - 1``, in vertex
     order.  All arrays are on the host.
 
@@ -76,6 +77,9 @@ class Isochrones(Result):
     distances : (entries,) array
         In the type of the weights, or a wider one; int32 where edges count one.
     """
+
+    _n_ids: ClassVar[int] = 2
+    _nested: ClassVar[bool] = True
 
     sources: np.ndarray
     cutoffs: np.ndarray
@@ -177,50 +181,6 @@ class Isochrones(Result):
         near = self.distances[entries] <= limit_in(cutoff, self.distances.dtype)
         return self.graph.ids_of(self.vertices[entries][near].astype(np.int64))
 
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row for each vertex within the largest cutoff, source by source.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``source`` and ``vertex`` (ids as they came in), ``distance``, and ``cutoff``, the least
-            one that is not exceeded.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> path = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[2, 3, 4])
-        >>> ew.isochrones(path, "a", [2, 5]).to_frame().to_pylist()[-1]
-        {'source': 'a', 'vertex': 'c', 'distance': 5, 'cutoff': 5}
-        """
-        return super().to_frame(kind=kind)
-
-    def to_dict(self, column: str | None = None) -> dict[Any, dict]:
-        """Return the values by source, and then by vertex.
-
-        Parameters
-        ----------
-        column : {'distance', 'cutoff'}, optional
-            By default the distance.
-
-        Raises
-        ------
-        OptionError
-            There is no such column.
-        """
-        check_column(column, ["distance", "cutoff"])
-        table = self._arrow()
-        ids = self.graph.ids_of(self.sources)
-        found: dict[Any, dict] = {one: {} for one in (ids.tolist() if hasattr(ids, "tolist") else ids)}
-        for row in zip(*(table[name].to_pylist() for name in ("source", "vertex", column or "distance"))):
-            found[row[0]][row[1]] = row[2]
-        return found
-
     def plot(self, path: str | Path, coordinates: Any = None) -> None:
         """Draw the distribution of the distances, or a map of the areas (needs matplotlib).
 
@@ -262,10 +222,7 @@ class Isochrones(Result):
 
     def _verify(self, graph):
         graph, largest = graph.to("cpu"), self.cutoffs[-1].item()
-        if graph.is_weighted != self.weighted:
-            raise VerificationError(
-                "the distances count weights, and the graph has none, or the other way round"
-            )
+        check_weighted(graph, self.weighted)
         if not self.nearest:
             areas = Areas(self.offsets, self.vertices, self.distances)
             verify_areas(graph, self.sources, areas, largest, self.direction)
@@ -275,9 +232,6 @@ class Isochrones(Result):
         distances[self.vertices] = self.distances
         found = np.unique(self.sources), owners[:, None], distances[:, None]
         verify_labels(graph, found, largest, self.direction)
-
-    def _plot(self, path):
-        raise NotImplementedError  # plot() itself is another one
 
 
 class _Wanted(NamedTuple):

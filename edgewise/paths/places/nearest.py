@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from edgewise.errors import VerificationError
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_whole, worker_names
 from edgewise.paths.csr import unreached
 from edgewise.paths.method import check_cutoff
-from edgewise.paths.places.checks import Direction, check_direction, coordinates_of, places_in
+from edgewise.paths.places.checks import (
+    Direction,
+    check_direction,
+    check_weighted,
+    coordinates_of,
+    places_in,
+)
 from edgewise.paths.places.label_check import verify_labels
 from edgewise.paths.places.labels import find_nearest
 from edgewise.result import Result, check_column, counted
 from edgewise.weights import WeightOptions, weighted_front
-
-if TYPE_CHECKING:
-    from edgewise.ingest.frames import Frame, Kind
 
 __all__ = ["Nearest", "nearest"]
 
@@ -30,7 +32,8 @@ __all__ = ["Nearest", "nearest"]
 class Nearest(Result):
     """The nearest places of vertices.
 
-    All arrays are on the host.
+    All arrays are on the host.  The table has one row for each vertex and place, the nearest first: ``id``
+    and ``place`` (ids as they came in), ``rank`` from 1 on, and ``distance``.
 
     Attributes
     ----------
@@ -71,28 +74,6 @@ class Nearest(Result):
     def unreached(self) -> int | float:
         """The value in :attr:`distances` where there is no place."""
         return unreached(self.distances.dtype)
-
-    def to_frame(self, *, kind: Kind | None = None) -> Frame:
-        """Return a table with one row for each vertex and place, the nearest first.
-
-        Parameters
-        ----------
-        kind : {'arrow', 'pandas', 'polars'}, optional
-            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
-
-        Returns
-        -------
-        pyarrow.Table, pandas.DataFrame or polars.DataFrame
-            Columns ``id`` and ``place`` (ids as they came in), ``rank`` from 1 on, and ``distance``.
-
-        Examples
-        --------
-        >>> import edgewise as ew
-        >>> path = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[2, 3, 4])
-        >>> ew.nearest(path, ["a", "d"], of="b", k=2).to_frame().to_pylist()[-1]
-        {'id': 'b', 'rank': 2, 'place': 'd', 'distance': 7}
-        """
-        return super().to_frame(kind=kind)
 
     def to_dict(self, column: str | None = None) -> dict[Any, dict]:
         """Return the distances by vertex, and then by place, the nearest first.
@@ -165,10 +146,7 @@ class Nearest(Result):
 
     def _verify(self, graph):
         graph, k, n = graph.to("cpu"), self.k, graph.n_vertices
-        if graph.is_weighted != self.weighted:
-            raise VerificationError(
-                "the distances count weights, and the graph has none, or the other way round"
-            )
+        check_weighted(graph, self.weighted)
         places, distances = self.nearest, self.distances
         if len(self.of) != n or (self.of != np.arange(n)).any():  # what is not there is found again
             again = nearest(
@@ -178,9 +156,6 @@ class Nearest(Result):
             places[self.of], distances[self.of] = self.nearest, self.distances
         cutoff = np.inf if self.cutoff is None else self.cutoff
         verify_labels(graph, (self.places, places, distances), cutoff, self.direction)
-
-    def _plot(self, path):
-        raise NotImplementedError  # plot() itself is another one
 
 
 @weighted_front

@@ -82,20 +82,12 @@ LOWER = 0xFFFFFFFF
 COUNTED_LENGTH = 1 << 30
 
 
-class Facts(NamedTuple):
-    """Facts about a hierarchy."""
-
-    rounds: int
-    entries: int
-    total: int  # sum of the lengths of the entries
-    full: int  # whether there was no room for it
-
-
 class OfAll(NamedTuple):
     """Counters of all rounds."""
 
     out: int  # ranks and entries of the hierarchy
-    total: int  # sum of lengths
+    total: int  # sum of the lengths of its entries
+    rounds: int  # rounds that were made
     full: int  # whether there was no room
 
 
@@ -107,8 +99,6 @@ class OfRound(NamedTuple):
     added: int  # entries that the shortcuts add
 
 
-#: Places of the facts about a hierarchy.
-FACT = Facts(0, 1, 2, 3)
 #: Places of the counters of all rounds.
 ALL = places(OfAll)
 #: Places of the counters of a round, from its first one on.
@@ -141,8 +131,7 @@ class Ranked(NamedTuple):
     """The hierarchy that is written.
 
     ``ranks`` (n,) index array; rows by rank: ``offsets`` (n + 1,) int64, ``neighbours`` and ``weights`` with
-    room for all entries; ``starts`` (ROUNDS + 2,) int64: first rank of each round, of the core, and n;
-    ``facts`` (4,) int64, see :class:`Facts`.
+    room for all entries; ``starts`` (ROUNDS + 2,) int64: first rank of each round, of the core, and n.
     """
 
     ranks: Any
@@ -150,7 +139,6 @@ class Ranked(NamedTuple):
     neighbours: Any
     weights: Any
     starts: Any
-    facts: Any
 
 
 class Round(NamedTuple):
@@ -347,10 +335,7 @@ def finish(worker, remaining, ranked, turn, counts):
     barrier_wait(worker)
     if worker.id == 0:
         ranked.starts[turn.number], ranked.starts[turn.number + 1] = n - turn.size, n
-        ranked.offsets[n] = n_entries
-        ranked.facts[FACT.rounds], ranked.facts[FACT.entries] = turn.number, n_entries
-        ranked.facts[FACT.total] = load(counts, ALL.total)
-        ranked.facts[FACT.full] = load(counts, ALL.full)
+        ranked.offsets[n], counts[ALL.rounds] = n_entries, turn.number
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=1, min_blocks_per_sm=1, shared_words=WORDS)
@@ -384,8 +369,6 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
             going = size > CORE and turn.number < max_rounds and load(counts, ALL.full) == 0
     if load(counts, ALL.full) == 0:
         finish(worker, remaining, ranked, turn, counts)
-    elif worker.id == 0:
-        ranked.facts[FACT.full] = 1
 
 
 class Hierarchy(NamedTuple):
@@ -444,13 +427,13 @@ def _contracted(rows, max_rounds):
         arrays.empty(room, index_type, where),
         arrays.empty(room, dtype, where),
         arrays.empty(ROUNDS + 2, np.int64, where),
-        arrays.empty(4, np.int64, where),
     )
     counts = arrays.zeros(COUNTERS, np.int64, where)
     contract(rows.outgoing, remaining, ranked, counts, int(unreached(dtype)), max_rounds)
-    n_rounds, n_entries, total, full = arrays.move(ranked.facts, "cpu").tolist()
+    out, total, n_rounds, full = arrays.move(counts, "cpu")[list(ALL)].tolist()
     if full:
         return None
+    n_entries = out & LOWER
     entries = (column[:n_entries].copy() for column in (ranked.neighbours, ranked.weights))
     by_rank, starts = CSR(ranked.offsets, *entries), ranked.starts[: n_rounds + 2]
     return Hierarchy(ranked.ranks, by_rank, starts, total / max(n_entries, 1))
