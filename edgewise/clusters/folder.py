@@ -137,17 +137,18 @@ class Folder:
         What was asked is written in the meantime.
         """
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
-            write = partial(pool.submit, self._write_file, state.facts.entry + 1)
+            write: Any = partial(pool.submit, self._write_file, state.facts.entry + 1)
             asked = write("asked", partial(asked_table, request))
             yield partial(self._append, state, write, asked)
 
     def _append(self, state, write, asked, entry):
         self._remove_leftovers()
         needs_base = self.needs_base or self._needs_base(_bytes_of(entry.delta))
-        members = members_table(entry, state)  # as it is before the entry
-        files = {} if needs_base else {"delta": write("delta", lambda: entry.delta)}
-        files |= {"asked": asked, "members": write("members", lambda: members)}
-        files["log"] = write("log", lambda: entry.table)
+        files = {"asked": asked, "log": write("log", lambda: entry.table)}
+        if not needs_base:
+            files["delta"] = write("delta", lambda: entry.delta)
+        members = members_table(entry, state)  # before the state takes the entry in
+        files["members"] = write("members", lambda: members)
         facts = dict(self.facts, entries=[*self.facts["entries"]])
         state.take(entry.delta)
         if needs_base:
