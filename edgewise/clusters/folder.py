@@ -136,8 +136,12 @@ class Folder:
 
         What was asked is written in the meantime.
         """
+        number = state.facts.entry + 1
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
-            write: Any = partial(pool.submit, self._write_file, state.facts.entry + 1)
+
+            def write(name, make):
+                return pool.submit(self._write_file, number, name, make)
+
             asked = write("asked", partial(asked_table, request))
             yield partial(self._append, state, write, asked)
 
