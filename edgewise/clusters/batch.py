@@ -35,7 +35,7 @@ from edgewise.forest.constraints import Decisions, constrained
 from edgewise.graph import Graph
 from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
-from edgewise.primitives.sorting import begins_of, order_of
+from edgewise.primitives.sorting import begins_of, ordered
 from edgewise.result import counted
 
 #: The score of a pair that is removed.
@@ -339,8 +339,7 @@ def _best(keys, scores):
     """Distinct keys, ascending, with the highest score of each; 1 without scores."""
     if not len(keys):
         return keys, np.empty(0)
-    order = order_of(keys)
-    keys = gather(keys, order)
+    keys, order = ordered(keys)
     begins = begins_of(keys)[:-1]
     scores = filled(len(keys), 1.0, np.float64) if scores is None else gather(scores, order)
     if len(begins) == len(keys):
@@ -447,7 +446,7 @@ def _divided(labels, touched, name):
     position = np.empty(len(labels), np.uint32)
     position[members] = np.arange(len(members))
     edges = [column[is_divided[labels[pairs.ones]]] for column in pairs]
-    order = order_of(keys_of(*edges[:2]))
+    _, order = ordered(keys_of(*edges[:2]))
     order = order[np.argsort(-edges[2][order], kind="stable")]
     musts, cannots = (
         tuple(position[end[is_divided[labels[ends[0]]] & is_divided[labels[ends[1]]]]] for end in ends)

@@ -16,24 +16,25 @@ deltas are damaged does its entries anew.  The base has room for a quarter more,
 where it is mapped, in pages of the process alone.  Once deltas are longer than that, the next entry writes
 another base, without the pairs that are removed.
 
-An entry is there when the manifest is, which is replaced after the files of the entry are on disk; they are
-written at the same time.  Files of an entry that was killed are written again.  One process writes, with a
-lock that ends with it; readers need none, since files that are there do not change.
+An entry is there when the manifest is, which is replaced after the tables of the entry are on disk.  They
+are written at the same time; what was asked is, while it is worked out what that changes.  Files of an entry
+that was killed or refused are written again.  One process writes, with a lock that ends with it; readers need
+none, since files that are there do not change.
 """
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from edgewise.clusters.batch import worked_out
+from edgewise.clusters.batch import Request, worked_out
 from edgewise.clusters.history import Entry, asked_table, members_table, request_in
 from edgewise.clusters.ids import column_of, parts_of
 from edgewise.clusters.runs import Run
@@ -41,7 +42,6 @@ from edgewise.clusters.state import Delta, Facts, State
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, atomic_write, writing
-from edgewise.files.read_ahead import in_order
 from edgewise.files.store import MANIFEST, new_folder
 from edgewise.files.streams import reading
 from edgewise.files.write_tables import write_parquet
@@ -51,8 +51,8 @@ from edgewise.streams.checkpoint import load_state, save_state
 #: The fact that says that a manifest is one of clusters, and its version.
 MARK, VERSION = "edgewise_clusters", 1
 DAMAGED = "is damaged; restore it from a copy"
-#: Parquet files of an entry, and how they are made.
-TABLES: dict[str, Any] = {"asked": asked_table, "members": members_table, "log": lambda entry, _: entry.table}
+#: Most files of an entry, which are written at the same time.
+FILES = 4
 #: Name of the file with the lock of the process that writes.
 LOCK = "lock"
 #: Share of the base that deltas may have, and that is left free in its files.
@@ -130,30 +130,47 @@ class Folder:
         """Whether no other process has added an entry."""
         return len(read_manifest(self.path)["entries"]) == len(self.facts["entries"])
 
-    def append(self, entry: Entry, state: State):
-        """Write an entry, and have the state take it in."""
+    @contextmanager
+    def appending(self, request: Request, state: State) -> Iterator[Callable[[Entry], None]]:
+        """Context with a function that appends the entry of a request, and has the state take it in.
+
+        What was asked is written in the meantime.
+        """
+        number = state.facts.entry + 1
+        with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
+
+            def write(name, make):
+                return pool.submit(self._write_file, number, name, make)
+
+            asked = write("asked", partial(asked_table, request))
+            yield partial(self._append, state, write, asked)
+
+    def _append(self, state, write, asked, entry):
         self._remove_leftovers()
         needs_base = self.needs_base or self._needs_base(_bytes_of(entry.delta))
-        deltas = [] if needs_base else [("delta", entry.delta)]
-        contents = chain(deltas, ((name, make(entry, state)) for name, make in TABLES.items()))
-        write = partial(self._write_file, entry.number)
+        files = {"asked": asked, "log": write("log", lambda: entry.table)}
+        if not needs_base:
+            files["delta"] = write("delta", lambda: entry.delta)
+        members = members_table(entry, state)  # before the state takes the entry in
+        files["members"] = write("members", lambda: members)
         facts = dict(self.facts, entries=[*self.facts["entries"]])
-        about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
-        about |= {"facts": entry.delta.facts._asdict()}
-        about |= {"files": dict(in_order(write, contents, 1 + len(TABLES), "edgewise-write"))}
-        facts["entries"].append(about)
+        state.take(entry.delta)
         if needs_base:
-            state.take(entry.delta)
             state.leave_out_removed()
             facts["base"] = _write_base(state, self.path)
+        about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
+        about |= {"facts": entry.delta.facts._asdict()}
+        about |= {"files": {name: written.result() for name, written in files.items()}}
+        facts["entries"].append(about)
         _write_manifest(self.path, facts)
         self.facts, self.needs_base = facts, False
-        if not needs_base:
-            state.take(entry.delta)
 
-    def _write_file(self, number, content):
-        """Write a table or a delta of an entry; return its name, and what the manifest says of the file."""
-        name, made = content
+    def _write_file(self, number, name, make):
+        """Write the table or the delta that ``make()`` returns; return what the manifest says of it.
+
+        A table is on disk then.  A delta is soon: if it is lost with the power, entries are done anew.
+        """
+        made = make()
         if isinstance(made, Delta):
             path = self.file(number, f"{name}.npz")
             save_state(path, {}, arrays_of(made))
@@ -161,7 +178,8 @@ class Folder:
             path = self.file(number, f"{name}.parquet")
             with open(path, "wb") as stream:
                 write_parquet(made, stream)
-        return name, _written(path)
+            _sync(path)
+        return {"bytes": path.stat().st_size, "crc32": checksum.of_file(path)}
 
     def _needs_base(self, n_bytes):
         """Whether the deltas with another one of so many bytes are too long."""
@@ -248,12 +266,6 @@ def _write_manifest(path, facts):
         part.write_text(json.dumps(facts | {"checksum": _checksum(facts)}, indent=1))
         _sync(part)
     _sync(path)
-
-
-def _written(path):
-    """What a manifest says of a file, which is on disk then."""
-    _sync(path)
-    return {"bytes": path.stat().st_size, "crc32": checksum.of_file(path)}
 
 
 def _sync(path):

@@ -1,7 +1,9 @@
 """The entries of a store: the log of its clusters, and which records got another cluster, by entry."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,11 +77,11 @@ def log_schema():
     return pa.schema(kinds | dict.fromkeys(("before", "cluster", "size_before", "size"), whole))
 
 
-def asked_table(entry: Entry, state):
-    """What was asked, by numbers of records, as a table of Arrow; ``state`` is that before the entry."""
+def asked_table(request: Request):
+    """What was asked, by numbers of records, as a table of Arrow."""
     import pyarrow as pa
 
-    request, parts = entry.request, []
+    parts = []
     for name, operation in OPERATIONS.items():
         values = getattr(request, name)
         if name in SINGLE:
@@ -147,8 +149,12 @@ class MemoryHistory:
         self.members: list[tuple] = []
         self.n_removed = 0
 
-    def append(self, entry: Entry, state):
-        """Keep an entry, and have the state take it in; leave out removed pairs once they may be the most."""
+    def appending(self, request: Request, state):
+        """Context with a function that keeps the entry of a request, and has the state take it in."""
+        return nullcontext(partial(self._append, state))
+
+    def _append(self, state, entry):
+        """Keep an entry; leave out removed pairs once they may be the most."""
         state.take(entry.delta)
         self.n_removed += int(np.count_nonzero(np.isnan(entry.delta.scores)))
         if 2 * self.n_removed > state.n_pairs:

@@ -14,7 +14,7 @@ from edgewise.clusters.state import HALF, NO_CLUSTER, ends_of
 from edgewise.device import each, fetch_add, fetch_max, fetch_min
 from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
-from edgewise.primitives.sorting import begins_of, order_of
+from edgewise.primitives.sorting import begins_of, ordered
 
 #: What can become of a cluster, in the order of the log.
 CHANGES = ("born", "grew", "shrank", "merged", "split", "retired")
@@ -145,8 +145,8 @@ def overlaps_of(olds, labels):
     both = marked(marks)
     keys = np.empty(len(both), np.uint64)
     write_key(len(both), both, olds, labels, keys)
-    order = order_of(keys)
-    keys, both = gather(keys, order), gather(both, order)
+    keys, order = ordered(keys)
+    both = gather(both, order)
     begins = begins_of(keys)
     firsts = np.empty(len(begins) - 1, np.int64)
     least_of(len(firsts), begins, both, firsts)

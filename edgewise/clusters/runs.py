@@ -8,10 +8,11 @@ problems", 1980).  A run can be in a file that is mapped into memory: a look-up 
 The key of an integer is the integer.  Strings have their hash as the key, and those with equal keys are
 compared by their bytes.  Hashes are spread evenly, so a look-up begins where the key would be if they were
 spread perfectly, and corrects that twice by the distance to the key that is there (interpolation, as of
-W. W. Peterson, "Addressing for random-access storage", 1957): it waits for memory three times, and bisection
-for ten million keys ten times.
+W. W. Peterson, "Addressing for random-access storage", 1957): it reads three places, and bisection of ten
+million keys ten.  Some keys take each of these steps together, so that they wait for memory at the same time.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ from edgewise.device.prefetch import prefetch
 from edgewise.device.threads import few_steps
 from edgewise.ingest.string_words import hash_bytes, same_bytes
 from edgewise.primitives import filled
-from edgewise.primitives.counting_sort import gather
-from edgewise.primitives.sorting import order_of
+from edgewise.primitives.counting_sort import bounds_of, n_blocks_of
+from edgewise.primitives.sorting import ordered
 
 #: What is found for keys that are not there.
 ABSENT = -1
@@ -30,8 +31,10 @@ ABSENT = -1
 HALF = np.uint64(32)
 #: How often the place of a hash is corrected.
 CORRECTIONS = 2
-#: How many items ahead the first read of a look-up is started.
-AHEAD = 16
+#: Hashes that go through the steps of a look-up together.
+GROUP = 64
+#: Groups that a core takes at a time, or more.
+CHUNK = 8
 #: A run is merged with the next one if it has less than so many times as many keys.
 FACTOR = 2
 
@@ -69,35 +72,31 @@ def even_position(keys, key):
 
 
 @device
-def first_hash_not_below(keys, key):
-    """As :func:`first_not_below`, of at least one key; keys are spread evenly."""
-    n, at = np.int64(len(keys)), np.int64(even_position(keys, key))
-    for _ in range(CORRECTIONS):
-        apart = np.int64(key >> HALF) - np.int64(keys[at] >> HALF)
-        at = min(max(at + (apart * n >> np.int64(HALF)), np.int64(0)), n - np.int64(1))
+def corrected(keys, key, at):
+    """Where a key is, if keys are spread evenly from the one at a position on."""
+    n = np.int64(len(keys))
+    apart = np.int64(key >> HALF) - np.int64(keys[at] >> HALF)
+    return min(max(at + (apart * n >> np.int64(HALF)), np.int64(0)), n - np.int64(1))
+
+
+@device
+def first_hash_not_below(keys, key, at):
+    """As :func:`first_not_below`, from a position near it on."""
     while at > 0 and keys[at - 1] >= key:
         at -= np.int64(1)
-    while at < n and keys[at] < key:
+    while at < len(keys) and keys[at] < key:
         at += np.int64(1)
     return at
 
 
 @each
 def look_up(item, wanted, run, found):
-    """Write the row of a key, if the run has it."""
+    """Write the row of a key that no run before had, if this run has it."""
+    if found[item] >= 0:
+        return
     at = first_not_below(run.keys, wanted[item])
     if at < len(run.keys) and run.keys[at] == wanted[item]:
         found[item] = np.int64(run.rows[at])
-
-
-@each
-def look_up_hash(item, wanted, run, rows):
-    """Write the first row of a hash, if the run has it."""
-    prefetch(run.keys, even_position(run.keys, wanted[min(item + AHEAD, len(wanted) - 1)]))
-    at = first_hash_not_below(run.keys, wanted[item])
-    rows[item] = ABSENT
-    if at < len(run.keys) and run.keys[at] == wanted[item]:
-        rows[item] = np.int64(run.rows[at])
 
 
 @device
@@ -109,27 +108,42 @@ def is_string(row, known, strings, item):
     return is_as_long and same_bytes(strings.text, start, known.text, begin, length)
 
 
-@each
-def compare_string(item, wanted, strings, run, known, rows, found):
-    """Write the row of a string; ``rows`` are the first ones with the same hashes, ``known`` all strings."""
-    last = np.int64(len(rows) - 1)
-    ahead, far = rows[min(item + AHEAD, last)], rows[min(item + 2 * AHEAD, last)]
-    if far >= 0:
-        prefetch(known.starts, far)
-    if ahead >= 0:
-        prefetch(known.text, known.starts[ahead])
-    row = rows[item]
-    if row < 0:
-        return
-    if is_string(row, known, strings, item):
-        found[item] = row
-        return
-    at = first_hash_not_below(run.keys, wanted[item])
-    while at < len(run.keys) and run.keys[at] == wanted[item]:
-        row = np.int64(run.rows[at])
-        if is_string(row, known, strings, item):
-            found[item] = row
-        at += 1
+@device
+def locate(first, end, wanted, run, found, places):
+    """Write where hashes from ``first`` to ``end`` are in a run; :data:`ABSENT` for those found before."""
+    for item in range(first, end):
+        places[item] = np.int64(even_position(run.keys, wanted[item])) if found[item] < 0 else ABSENT
+        prefetch(run.keys, max(places[item], np.int64(0)))
+    for _ in range(CORRECTIONS):
+        for item in range(first, end):
+            if places[item] >= 0:
+                places[item] = corrected(run.keys, wanted[item], places[item])
+                prefetch(run.keys, places[item])
+    for item in range(first, end):
+        if places[item] >= 0:
+            at = first_hash_not_below(run.keys, wanted[item], places[item])
+            places[item] = at if at < len(run.keys) and run.keys[at] == wanted[item] else ABSENT
+            prefetch(run.rows, max(places[item], np.int64(0)))
+
+
+@partial(each, least_chunk=CHUNK)
+def look_up_strings(group, strings, wanted, run, known, found, places):
+    """Write the rows of a group of strings, of which ``wanted`` are the hashes, and ``known`` all strings."""
+    first, end = group * GROUP, min((group + 1) * GROUP, np.int64(len(wanted)))
+    locate(first, end, wanted, run, found, places)
+    for item in range(first, end):
+        if places[item] >= 0:
+            prefetch(known.starts, run.rows[places[item]])
+    for item in range(first, end):
+        if places[item] >= 0:
+            prefetch(known.text, known.starts[run.rows[places[item]]])
+    for item in range(first, end):
+        at = places[item]
+        while 0 <= at < len(run.keys) and run.keys[at] == wanted[item] and found[item] < 0:
+            row = np.int64(run.rows[at])
+            if is_string(row, known, strings, item):
+                found[item] = row
+            at += np.int64(1)
 
 
 @each
@@ -164,12 +178,11 @@ class Runs:
     def find_strings(self, strings, known):
         """Rows of strings, of which ``known`` are those that are in the runs; both are of one type."""
         wanted = hashes_of(strings)
-        rows = np.empty(len(wanted), np.int64)
+        places = np.empty(len(wanted), np.int64)
         found = filled(len(wanted), ABSENT, np.int64)
         for run in self.runs:
             with few_steps(len(strings.text) + len(wanted) * len(run.keys).bit_length()):
-                look_up_hash(len(wanted), wanted, run, rows)
-                compare_string(len(wanted), wanted, strings, run, known, rows, found)
+                look_up_strings(-(-len(wanted) // GROUP), strings, wanted, run, known, found, places)
         return found
 
     def add(self, run):
@@ -188,12 +201,44 @@ class Runs:
 
 def run_of(keys, first_row):
     """The run of keys in any order, which have consecutive rows."""
-    order = order_of(keys)
-    return Run(gather(keys, order), (order + first_row).astype(np.uint32))
+    keys, order = ordered(keys)
+    return Run(keys, (order + first_row).astype(np.uint32))
+
+
+@device
+def split_of(place, keys, others):
+    """How many of the first keys of two runs together are of the one of ``keys``."""
+    low, high = max(place - np.int64(len(others)), np.int64(0)), min(place, np.int64(len(keys)))
+    while low < high:
+        middle = (low + high) >> np.int64(1)
+        if keys[middle] <= others[place - middle - np.int64(1)]:
+            low = middle + np.int64(1)
+        else:
+            high = middle
+    return low
+
+
+@partial(each, least_chunk=1)
+def merge_block(block, bounds, one, other, target):
+    """Write a block of two runs as one."""
+    left = split_of(bounds[block], one.keys, other.keys)
+    right = bounds[block] - left
+    for place in range(bounds[block], bounds[block + 1]):
+        is_left = right == len(other.keys)
+        if not is_left and left < len(one.keys):
+            is_left = one.keys[left] <= other.keys[right]
+        if is_left:
+            target.keys[place], target.rows[place] = one.keys[left], one.rows[left]
+            left += np.int64(1)
+        else:
+            target.keys[place], target.rows[place] = other.keys[right], other.rows[right]
+            right += np.int64(1)
 
 
 def merged(one, other):
-    """Two runs as one; a stable sort takes two ascending parts as they are."""
-    keys = np.concatenate([one.keys, other.keys])
-    order = np.argsort(keys, kind="stable")
-    return Run(gather(keys, order), gather(np.concatenate([one.rows, other.rows]), order))
+    """Two runs as one; each block of it begins where bisection finds both (merge path)."""
+    count = len(one.keys) + len(other.keys)
+    target, blocks = Run(np.empty(count, np.uint64), np.empty(count, np.uint32)), n_blocks_of(count)
+    with few_steps(count):
+        merge_block(blocks, bounds_of(count, blocks), one, other, target)
+    return target

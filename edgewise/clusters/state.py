@@ -20,6 +20,7 @@ from edgewise.clusters.runs import ABSENT, Run, Runs
 from edgewise.device import each
 from edgewise.device.threads import few_steps
 from edgewise.ingest.growing import Growing
+from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
 
 #: Bits of the second record in the key of a pair.
@@ -174,7 +175,7 @@ class State:
         kept = marked(~np.isnan(self["scores"]))
         if len(kept) == self.n_pairs:
             return
-        moved = np.full(self.n_pairs, ABSENT)
+        moved = filled(self.n_pairs, ABSENT, np.int64)
         scatter(moved, kept, np.arange(len(kept)))
         for name in ("ones", "others", "scores"):
             values = gather(self[name], kept)

@@ -232,10 +232,11 @@ class ClusterStore:
             self.threshold if isinstance(threshold, str) and threshold == "keep" else threshold
         )
         request, state = request_of(self._state, given, reading), self._state
-        with few_steps(state.n_records + state.n_pairs + len(request.added)):
+        n_steps = state.n_records + state.n_pairs + len(request.added)
+        with few_steps(n_steps), self._history.appending(request, state) as append:
             entry = Entry(request, *worked_out(state, request), now(), cause)
             try:
-                self._history.append(entry, state)
+                append(entry)
             except BaseException:
                 self._state = self._history.load(state)
                 raise

@@ -23,7 +23,6 @@ from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.index_type import as_labels
 from edgewise.ingest.arrow import arrow_array
-from edgewise.primitives import count
 from edgewise.result import cached_array, counted
 
 if TYPE_CHECKING:
@@ -58,9 +57,12 @@ class ThresholdComponents(ClusterResult):
         As in :class:`~edgewise.result.Result`.
     thresholds : tuple of numbers
         Ascending.  The components at one are unions of those at the next.
+    edge_counts : (thresholds,) int64 array
+        Number of edges of at least each threshold, on the host.
     """
 
     thresholds: tuple[Any, ...]
+    edge_counts: np.ndarray
     _labels: Any
     _weights: Any
 
@@ -127,12 +129,6 @@ class ThresholdComponents(ClusterResult):
     def largest(self) -> np.ndarray:
         """Size of the largest component at each threshold: (thresholds,) int64 array on the host."""
         return self._counts_and_largest[1]
-
-    @cached_array
-    def edge_counts(self) -> np.ndarray:
-        """Number of edges of at least each threshold: (thresholds,) int64 array on the host."""
-        with arrays.guard(arrays.device_of(self._weights)):
-            return np.array([count(is_reached(one, self._weights)) for one in self.thresholds], np.int64)
 
     def summary(self) -> Frame:
         """Return a table with one row per threshold.

@@ -31,6 +31,7 @@ from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
 from edgewise.method import check_weights, on_device, worker_names
 from edgewise.needs import size_of
+from edgewise.primitives import count as n_marked
 from edgewise.primitives.counting_sort import bounds_of, n_blocks_of, starts_by_key
 
 #: Levels, of which the lowest has the edges that reach no threshold; the counters of a block are far apart.
@@ -94,13 +95,26 @@ def compress_into(vertex, seen, parent, labels):
     labels[vertex] = put_below_root(vertex, seen[0], seen[1], parent)
 
 
-def by_level(levels):
-    """Sources and targets of the edges by level, on the host, and (levels + 1,) where each one begins."""
+def begins_of_levels(levels):
+    """Blocks of edges, their bounds, where they place their edges by level, and where each level begins."""
     m = len(levels.sources)
     blocks = n_blocks_of(m)
     bounds, counts = bounds_of(m, blocks), np.zeros(blocks * N_LEVELS, np.int64)
     count_levels(blocks, bounds, levels, counts)
-    starts, begins = starts_by_key(counts, blocks)
+    return blocks, bounds, *starts_by_key(counts, blocks)
+
+
+def edge_counts_of(count, levels):
+    """How many edges reach each of ``count`` thresholds: (count,) int64 array on the host."""
+    if arrays.device_of(levels.reached) == "cpu":
+        begins = begins_of_levels(levels)[-1]
+        return begins[-1] - begins[1 : count + 1]
+    return np.array([n_marked(levels.reached > level) for level in range(count)], np.int64)
+
+
+def by_level(levels):
+    """Sources and targets of the edges by level, on the host, and (levels + 1,) where each one begins."""
+    blocks, bounds, starts, begins = begins_of_levels(levels)
     ends = np.empty_like(levels.sources), np.empty_like(levels.targets)
     move_to_levels(blocks, bounds, levels, starts, *ends)
     return *ends, begins
@@ -142,9 +156,11 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
         with few_steps(len(thresholds) * graph.n_vertices + len(sources)):
             count_reached(len(sources), weights, limits, levels.reached)
             labels = labels_at(graph.n_vertices, len(thresholds), levels)
+            edge_counts = edge_counts_of(len(thresholds), levels)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
-    found = thresholds, labels, weights
+    edge_counts.flags.writeable = False
+    found = thresholds, edge_counts, labels, weights
     return ThresholdComponents(graph, "rem", seconds, *found, devices=worker_names(graph.device))
 
 

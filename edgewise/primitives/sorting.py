@@ -1,82 +1,127 @@
-"""The order of keys of 64 bits, on all cores: keys are divided by splitters, and NumPy sorts each part.
+"""Keys of 64 bits in order, on all cores: splitters divide them, and each part is sorted byte by byte.
 
 The splitters come from an even sample, so that the parts of keys that differ have similar sizes (samplesort:
-W. D. Frazer and A. C. McKellar, "Samplesort: a sampling approach to minimal storage tree sorting", 1970).
+W. D. Frazer and A. C. McKellar, "Samplesort: a sampling approach to minimal storage tree sorting", 1970).  A
+part stays in the caches, and bytes that its keys have in common need no pass.
 """
 
 from functools import partial
-from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import device, each, threads
 from edgewise.primitives.counting_sort import bounds_of, marked, starts_by_key
-from edgewise.primitives.thread_pool import ThreadPool
 
-#: Keys of the smallest part.
-PART_KEYS = 1 << 15
-#: Parts for each thread, so that none waits long for the largest part.
-PARTS = 2
+#: Keys of a part, up to twice as many, unless there are more parts than :data:`PARTS` then.
+PART_KEYS = 1 << 13
+#: Most parts, a power of two; each thread counts the keys of all of them.
+PARTS = 1 << 10
 #: Keys of the sample for each part.
 SAMPLED = 32
+#: Bits of a byte, bytes of a key, and values of a byte.
+BITS, BYTES, VALUES = 8, 8, 256
+BYTE, ONE = np.uint64(VALUES - 1), np.uint64(1)
+
+
+class Keyed(NamedTuple):
+    """Keys and their positions before.
+
+    Attributes
+    ----------
+    keys : (n,) uint64 array
+    positions : (n,) int64 array
+    """
+
+    keys: Any
+    positions: Any
 
 
 @device
 def part_of(key, splitters):
-    """How many splitters are not above a key."""
-    low, high = np.int64(0), np.int64(len(splitters))
-    while low < high:
-        middle = (low + high) >> np.int64(1)
-        if splitters[middle] <= key:
-            low = middle + np.int64(1)
-        else:
-            high = middle
-    return low
+    """How many splitters are not above a key; there are a power of two of them less one."""
+    part, step = np.uint64(0), np.uint64(len(splitters) + 1) >> ONE
+    while step > 0:  # without a branch, which could not be foreseen
+        part += step * np.uint64(splitters[part + step - ONE] <= key)
+        step >>= ONE
+    return part
 
 
 @partial(each, least_chunk=1)
-def count_parts(block, bounds, keys, splitters, counts):
-    """Count the keys of a block by part."""
-    row = block * (len(splitters) + 1)
-    for item in range(bounds[block], bounds[block + 1]):
-        counts[row + part_of(keys[item], splitters)] += 1
+def count_parts(block, bounds, keys, splitters, parts, counts):
+    """Find the parts of the keys of a block, and count the keys of each."""
+    row = np.uint64(block * (len(splitters) + 1))
+    for item in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
+        part = part_of(keys[item], splitters)
+        parts[item] = part
+        counts[row + part] += 1
 
 
 @partial(each, least_chunk=1)
-def move_to_parts(block, bounds, keys, splitters, starts, moved, positions):
+def move_to_parts(block, bounds, keys, parts, starts, moved):
     """Move the keys of a block, and their positions, to the starts of their parts, which move on."""
-    row = block * (len(splitters) + 1)
-    for item in range(bounds[block], bounds[block + 1]):
-        key = keys[item]
-        part = row + part_of(key, splitters)
-        moved[starts[part]] = key
-        positions[starts[part]] = item
+    row = np.uint64(block * (len(starts) // (len(bounds) - 1)))
+    for item in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
+        part = row + np.uint64(parts[item])
+        place = np.uint64(starts[part])
+        moved.keys[place], moved.positions[place] = keys[item], item
         starts[part] += 1
 
 
-def order_of(keys):
-    """Positions of (n,) uint64 keys in ascending order, as ``keys.argsort()``: (n,) int64 array.
+@device
+def sort_by_byte(first, end, shift, source, target, starts):
+    """Sort a part by the byte of its keys above ``shift``, with 256 ``starts``; equal ones keep order."""
+    for byte in range(VALUES):
+        starts[byte] = 0
+    for item in range(np.uint64(first), np.uint64(end)):
+        starts[source.keys[item] >> shift & BYTE] += 1
+    start = first
+    for byte in range(VALUES):
+        start, starts[byte] = start + starts[byte], start
+    for item in range(np.uint64(first), np.uint64(end)):
+        byte = source.keys[item] >> shift & BYTE
+        place = np.uint64(starts[byte])
+        target.keys[place], target.positions[place] = source.keys[item], source.positions[item]
+        starts[byte] += 1
 
-    The order of equal keys is left open.
-    """
-    blocks = threads.count()
-    n_parts = min(PARTS * blocks, len(keys) // PART_KEYS)
-    if blocks == 1 or n_parts < 2:
-        return keys.argsort()
-    sample = np.sort(keys[bounds_of(len(keys), SAMPLED * n_parts)[:-1]])
+
+@partial(each, least_chunk=1)
+def sort_part(part, ends, moved, spare, counts):
+    """Sort the keys of a part with their positions."""
+    first, end = ends[part], ends[part + 1]
+    differing = np.uint64(0)
+    for item in range(first, end):
+        differing |= moved.keys[item] ^ moved.keys[first]
+    source, target, starts = moved, spare, counts[part * VALUES : (part + 1) * VALUES]
+    n_passes = 0
+    for byte in range(BYTES):
+        shift = np.uint64(byte * BITS)
+        if differing >> shift & BYTE:
+            sort_by_byte(first, end, shift, source, target, starts)
+            source, target = target, source
+            n_passes += 1
+    if n_passes % 2:
+        for item in range(first, end):
+            moved.keys[item], moved.positions[item] = source.keys[item], source.positions[item]
+
+
+def ordered(keys):
+    """(n,) uint64 keys in ascending order, and their int64 positions before; equal ones keep their order."""
+    n, blocks = len(keys), threads.count()
+    n_parts = min(PARTS, 1 << (n // PART_KEYS).bit_length() >> 1)
+    if n_parts < 2:
+        order = keys.argsort(kind="stable")
+        return keys[order], order
+    sample = np.sort(keys[bounds_of(n, SAMPLED * n_parts)[:-1]])
     splitters = sample[SAMPLED::SAMPLED].copy()
-    bounds, counts = bounds_of(len(keys), blocks), np.zeros(blocks * n_parts, np.int64)
-    count_parts(blocks, bounds, keys, splitters, counts)
+    bounds, counts = bounds_of(n, blocks), np.zeros(blocks * n_parts, np.int64)
+    parts = np.empty(n, np.uint16)
+    count_parts(blocks, bounds, keys, splitters, parts, counts)
     starts, ends = starts_by_key(counts, blocks)
-    moved, positions = np.empty_like(keys), np.empty(len(keys), np.int64)
-    move_to_parts(blocks, bounds, keys, splitters, starts, moved, positions)
-    calls = [(moved, positions, *between) for between in pairwise(ends.tolist())]
-    ThreadPool(n_parts).starmap(_sort_part, calls)
-    return positions
-
-
-def _sort_part(keys, positions, first, end):
-    positions[first:end] = positions[first:end][keys[first:end].argsort()]
+    moved, spare = (Keyed(np.empty_like(keys), np.empty(n, np.int64)) for _ in range(2))
+    move_to_parts(blocks, bounds, keys, parts, starts, moved)
+    sort_part(n_parts, ends, moved, spare, np.empty(n_parts * VALUES, np.int64))
+    return moved
 
 
 @each

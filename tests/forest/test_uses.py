@@ -86,7 +86,7 @@ def test_verifier_of_split_clusters():
         ([0, 1], [0, 0, 0, 3, 4], "has 3 vertices"),
         ([], [0, 1, 2, 3, 4], "edge of 0 and 1 was cut, but joins two clusters"),
         ([0, 3], [0, 0, 2, 3, 3], "cut at a stronger edge"),
-        ([0], [0, 0, 0, 3, 4], "components"),
+        ([0], [0, 0, 0, 3, 4], "have the label 0, but are in two trees"),
     ):
         states = np.where(np.isin(np.arange(4), kept), KEPT, TOO_LARGE)
         labels = np.array(labels, np.uint32)
