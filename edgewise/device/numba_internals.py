@@ -59,9 +59,9 @@ BARE = {
 #: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
 WHOLE = {**BARE, **FOR_WHOLES, "error_model": "numpy"}
 #: Options of device functions.
-PART = {**BARE, **FOR_PARTS}
+PART = {**BARE, **FOR_PARTS, "forceinline": False}
 #: Options of those that are not copied into their callers.
-CALLED_PART = {**BARE, **FOR_CALLED_PARTS}
+CALLED_PART = {**PART, **FOR_CALLED_PARTS}
 
 
 # -- one function as several workers -------------------------------------------------------------------------
