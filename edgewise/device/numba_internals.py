@@ -128,6 +128,19 @@ def entry(_, memory, arguments):
     return types.int64(types.int64, arguments), emit
 
 
+@intrinsic
+def call_entry(_, function, worker_id, memory):
+    """Call the function whose address :func:`entry` has returned; return whether a worker has failed."""
+
+    def emit(context, builder, signature, values):
+        address, worker_id, memory = values
+        builder.call(builder.inttoptr(address, pointer_to(entry_type)), [worker_id, memory])
+        failed = builder.load(_at(builder, memory, FAILED, _word), typ=_word)
+        return builder.icmp_signed("!=", failed, _word(0))
+
+    return types.boolean(types.int64, types.int64, types.int64), emit
+
+
 def _store_failure(builder, memory, status):
     """Store the first failure; then set the flag, upon which workers that wait for others fail as well."""
     failed = _at(builder, memory, FAILED, _word)

@@ -34,13 +34,13 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import cache, fibers, helpers, python_threads
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.device.shares import STRIDE
+from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.target import INTERPRETED, cpu_compiler, cpu_compiler_is_loaded
 from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
 
 __all__ = ["Region", "count", "entry", "few_steps", "greatest", "interprets", "limited", "lock", "most"]
-__all__ += ["new_shares", "run", "run_with_barriers", "use"]
+__all__ += ["new_shares", "run_in_chunks", "run_with_barriers", "use"]
 
 #: Steps of about three microseconds each in the interpreter that take less time there than the import of
 #: Numba.
@@ -49,6 +49,7 @@ FEW_STEPS = 1 << 15
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
 entry: Any = None
+call_entry: Any = None
 
 #: Loops, regions and compiled functions by name; the :class:`Region` of each is its attribute ``cpu``.
 by_name: WeakValueDictionary = WeakValueDictionary()
@@ -173,11 +174,11 @@ class Region:
         """The compiled function; Numba is imported when it is first needed."""
         if INTERPRETED:
             return self.body
-        global entry
+        global entry, call_entry
         internals = cpu_compiler()
         from numba import njit
 
-        entry = internals.entry
+        entry, call_entry = internals.entry, internals.call_entry
         function = njit(nogil=True, **internals.WHOLE)(self.body)
         return internals.with_fast_records(cache.keep(function, self.name))
 
@@ -192,12 +193,41 @@ def lock_for(n_workers: int) -> Any:
     return lock if n_workers > 1 or interprets() else nullcontext()
 
 
-def run(region, n_workers, *arguments):
-    """Run a compiled function as workers 0 to ``n_workers - 1``; the caller holds the lock for these.
+def run_in_chunks(loop, n_workers, shares, *arguments):
+    """Run a compiled function of the number of a chunk for all chunks; the caller holds the lock for workers.
 
-    The first exception of a worker is raised here.
+    The first two ``arguments`` are the number of indices and that of a chunk.  The first exception of a worker
+    is raised here.
     """
-    _run(region, n_workers, None, arguments)
+    n_chunks = -(-arguments[0] // arguments[1])
+    if n_workers == 1 or interprets():
+        run_chunk = loop.body if interprets() else loop.function
+        for number in range(n_chunks):
+            run_chunk(number, 0, *arguments)
+    elif fibers.are_possible():
+        with _stored(loop, None, arguments) as (function, memory):
+            _run(_taking_chunks(), n_workers, None, (n_chunks, shares, function, memory))
+    else:
+        numbers = iter(range(n_chunks))  # from which each thread takes the next one
+        python_threads.run(
+            lambda _: [loop.function(number, 0, *arguments) for number in numbers], n_workers, None
+        )
+
+
+@memoize
+def _taking_chunks():
+    return Region(_take_chunks, f"{__name__}.take_chunks")
+
+
+def _take_chunks(worker_id, memory, n_chunks, shares, function, memory_of_loop):
+    """Run chunks of a worker's share, and then of others, until one has failed."""
+    if worker_id < 0:
+        return entry(memory, (memory, n_chunks, shares, function, memory_of_loop))
+    turn = 0
+    while True:
+        turn, number, end = next_chunk(turn, shares, n_chunks, 1, worker_id)
+        if number >= end or call_entry(function, number, memory_of_loop):
+            return 0
 
 
 def run_with_barriers(region, n_workers, arguments):
@@ -218,26 +248,36 @@ def _run(region, n_workers, flag, arguments):
         for worker_id in range(n_workers):
             region.body(worker_id, 0, *arguments)
         return
+    if n_workers == 1:
+        region.function(0, 0, *arguments)
+        return
+    if not fibers.are_possible():
+        python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
+        return
+    with _stored(region, flag, arguments) as (function, memory):
+        steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
+        helpers_for(n_workers).lead(n_workers, function, memory, steal_after)
+
+
+@contextmanager
+def _stored(region, flag, arguments):
+    """Context with the addresses of a function of a worker's id, and of memory with its other arguments.
+
+    Its end raises the exception of a worker.
+    """
     internals = cpu_compiler()
     memory = np.empty(internals.WORDS, np.int64)
     address = memory.ctypes.data
     memory[internals.FAILED] = 0
     memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
     try:
-        if n_workers == 1:
-            region.function(0, address, *arguments)
-            return
-        if not fibers.are_possible():
-            python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
-            return
         function = region.function(-1, address, *arguments)
     except internals.TooManyArguments as error:
         raise DeviceError(
             f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
             "pass fewer arrays"
         ) from error
-    steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
-    helpers_for(n_workers).lead(n_workers, function, address, steal_after)
+    yield function, address
     if memory[internals.FAILED] > 0:
         internals.raise_again(memory[internals.EXCEPTION])
     elif memory[internals.FAILED]:
