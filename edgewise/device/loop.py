@@ -100,8 +100,8 @@ class each:
         n_chunks = 1 if workers == 1 else min(workers * CHUNKS_PER_CORE, -(-count // self.least_chunk))
         workers, chunk = min(workers, n_chunks), -(-count // n_chunks)
         with threads.lock_for(workers):
-            shares = threads.new_shares(1 if self.ascending else workers)
-            threads.run_in_chunks(self.cpu, workers, shares, int(count), chunk, arguments)
+            n_shares = 1 if self.ascending else workers
+            threads.run_in_chunks(self.cpu, workers, n_shares, int(count), chunk, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid

@@ -128,17 +128,12 @@ def entry(_, memory, arguments):
     return types.int64(types.int64, arguments), emit
 
 
-@intrinsic
-def call_entry(_, function, worker_id, memory):
-    """Call the function whose address :func:`entry` has returned; return whether a worker has failed."""
-
-    def emit(context, builder, signature, values):
-        address, worker_id, memory = values
-        builder.call(builder.inttoptr(address, pointer_to(entry_type)), [worker_id, memory])
-        failed = builder.load(_at(builder, memory, FAILED, _word), typ=_word)
-        return builder.icmp_signed("!=", failed, _word(0))
-
-    return types.boolean(types.int64, types.int64, types.int64), emit
+def emit_call_of_entry(context, builder, signature, values):
+    """Call the function whose address :func:`entry` has returned; the result is whether a worker has failed."""
+    address, worker_id, memory = values
+    builder.call(builder.inttoptr(address, pointer_to(entry_type)), [worker_id, memory])
+    failed = builder.load(_at(builder, memory, FAILED, _word), typ=_word)
+    return builder.icmp_signed("!=", failed, _word(0))
 
 
 def _store_failure(builder, memory, status):

@@ -34,7 +34,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import cache, fibers, helpers, python_threads
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.device.shares import STRIDE, next_chunk
+from edgewise.device.shares import STRIDE
 from edgewise.device.target import INTERPRETED, cpu_compiler, cpu_compiler_is_loaded
 from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
@@ -49,7 +49,6 @@ FEW_STEPS = 1 << 15
 #: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
 #: would have to be the same in every process for Numba's own cache.
 entry: Any = None
-call_entry: Any = None
 
 #: Loops, regions and compiled functions by name; the :class:`Region` of each is its attribute ``cpu``.
 by_name: WeakValueDictionary = WeakValueDictionary()
@@ -174,11 +173,11 @@ class Region:
         """The compiled function; Numba is imported when it is first needed."""
         if INTERPRETED:
             return self.body
-        global entry, call_entry
+        global entry
         internals = cpu_compiler()
         from numba import njit
 
-        entry, call_entry = internals.entry, internals.call_entry
+        entry = internals.entry
         function = njit(nogil=True, **internals.WHOLE)(self.body)
         return internals.with_fast_records(cache.keep(function, self.name))
 
@@ -193,7 +192,7 @@ def lock_for(n_workers: int) -> Any:
     return lock if n_workers > 1 or interprets() else nullcontext()
 
 
-def run_in_chunks(loop, n_workers, shares, *arguments):
+def run_in_chunks(loop, n_workers, n_shares, *arguments):
     """Run a compiled function of the number of a chunk for all chunks; the caller holds the lock for workers.
 
     The first two ``arguments`` are the number of indices and that of a chunk.  The first exception of a worker
@@ -206,28 +205,12 @@ def run_in_chunks(loop, n_workers, shares, *arguments):
             run_chunk(number, 0, *arguments)
     elif fibers.are_possible():
         with _stored(loop, None, arguments) as (function, memory):
-            _run(_taking_chunks(), n_workers, None, (n_chunks, shares, function, memory))
+            helpers_for(n_workers).lead(n_workers, function, memory, n_chunks=n_chunks, n_shares=n_shares)
     else:
         numbers = iter(range(n_chunks))  # from which each thread takes the next one
         python_threads.run(
             lambda _: [loop.function(number, 0, *arguments) for number in numbers], n_workers, None
         )
-
-
-@memoize
-def _taking_chunks():
-    return Region(_take_chunks, f"{__name__}.take_chunks")
-
-
-def _take_chunks(worker_id, memory, n_chunks, shares, function, memory_of_loop):
-    """Run chunks of a worker's share, and then of others, until one has failed."""
-    if worker_id < 0:
-        return entry(memory, (memory, n_chunks, shares, function, memory_of_loop))
-    turn = 0
-    while True:
-        turn, number, end = next_chunk(turn, shares, n_chunks, 1, worker_id)
-        if number >= end or call_entry(function, number, memory_of_loop):
-            return 0
 
 
 def run_with_barriers(region, n_workers, arguments):
@@ -239,24 +222,18 @@ def run_with_barriers(region, n_workers, arguments):
         barrier, failed = helpers_for(n_workers).state, helpers.FAILED
     else:
         barrier, failed = np.zeros(python_threads.BARRIER, np.int64), python_threads.FAILED
-    _run(region, n_workers, barrier[failed:], (n_workers, barrier, arguments))
-
-
-def _run(region, n_workers, flag, arguments):
-    """Run workers; the int32 at the beginning of ``flag`` is set when one has failed."""
+    flag = barrier[failed:]  # whose first int32 is set when a worker has failed
+    arguments = n_workers, barrier, arguments
     if interprets():
         for worker_id in range(n_workers):
             region.body(worker_id, 0, *arguments)
-        return
-    if n_workers == 1:
+    elif n_workers == 1:
         region.function(0, 0, *arguments)
-        return
-    if not fibers.are_possible():
+    elif fibers.are_possible():
+        with _stored(region, flag, arguments) as (function, memory):
+            helpers_for(n_workers).lead(n_workers, function, memory, helpers.LOOKS_BEFORE_STEALING)
+    else:
         python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
-        return
-    with _stored(region, flag, arguments) as (function, memory):
-        steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
-        helpers_for(n_workers).lead(n_workers, function, memory, steal_after)
 
 
 @contextmanager
@@ -312,13 +289,17 @@ class Helpers:
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)
         atexit.register(self.stop)
 
-    def lead(self, n_workers, function, memory, steal_after):
-        """Run a function as workers, no more than ``size``."""
+    def lead(self, n_workers, function, memory, steal_after=0, n_chunks=0, n_shares=0):
+        """Run a function as workers, no more than ``size``, or for the chunks of a loop."""
         if self.started < n_workers - 1:
             numbers = range(self.started + 1, n_workers)
             self.started = n_workers - 1
             self._start(self._start_all, numbers)
-        _compiled_work()(self.state, 0, 0, n_workers, function, memory, steal_after)
+        state = self.state
+        state[helpers.CALL_FUNCTION], state[helpers.CALL_MEMORY] = function, memory
+        state[helpers.STEAL_AFTER] = steal_after
+        state[helpers.N_CHUNKS], state[helpers.N_SHARES] = n_chunks, n_shares
+        _compiled_work()(state, 0, 0, n_workers)
 
     def _start_all(self, numbers):
         """Be the first of some helpers, and start the others before: the caller waits for one to start."""
@@ -327,7 +308,7 @@ class Helpers:
         self._serve(numbers[0])
 
     def _serve(self, number):
-        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0, 0, 0, 0)
+        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0)
 
     def _start(self, function, argument):
         thread = Thread(target=function, args=(argument,), name="helper", daemon=True)
