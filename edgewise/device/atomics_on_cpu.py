@@ -11,7 +11,7 @@ from edgewise.device.numba_arrays import element_pointer
 
 
 def _give(function, emit, n_values=1, returns=True):
-    """Give ``function(array, index, *values)`` to the CPU compiler; values have the type of the array's items."""
+    """Give ``function(array, index, *values)``, whose values have the type of items, to the CPU compiler."""
 
     def signature_of(array, *values):
         kind = array.dtype if returns else types.void

@@ -222,13 +222,13 @@ def _run_one(state, preferred, number, phase, looks):
     return -1
 
 
-def work(state, number, own, n_workers):
+def work(state, number, own, n_workers, function, memory, n_chunks, n_shares):
     """Run workers: as the caller, number 0, until all have ended, or as a helper until it should stop.
 
-    The words of a helper begin at ``own``.  The caller has set those of its call.
+    The words of a helper begin at ``own``.  The arguments after that are the caller's.
     """
     if number == 0:
-        _begin_call(state, n_workers)
+        _begin_call(state, n_workers, function, memory, n_chunks, n_shares)
     else:
         fetch_add(state, HELPERS, 1)
         _begin_to_look(state, own)
@@ -265,9 +265,12 @@ def work(state, number, own, n_workers):
 
 
 @device
-def _begin_call(state, n_workers):
+def _begin_call(state, n_workers, function, memory, n_chunks, n_shares):
     phase = load(state, PHASE)
     state[N_WORKERS], state[BEFORE] = n_workers, phase
+    state[CALL_FUNCTION], state[CALL_MEMORY] = function, memory
+    state[N_CHUNKS], state[N_SHARES] = n_chunks, n_shares
+    state[STEAL_AFTER] = 0 if n_chunks > 0 else LOOKS_BEFORE_STEALING
     state[ARRIVED] = state[FAILED] = state[DONE] = 0
     for worker_id in range(n_workers):
         fiber = FIBERS + worker_id * FIBER

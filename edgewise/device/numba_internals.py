@@ -129,7 +129,7 @@ def entry(_, memory, arguments):
 
 
 def emit_call_of_entry(context, builder, signature, values):
-    """Call the function whose address :func:`entry` has returned; the result is whether a worker has failed."""
+    """Call the function whose address :func:`entry` has returned; return whether a worker has failed."""
     address, worker_id, memory = values
     builder.call(builder.inttoptr(address, pointer_to(entry_type)), [worker_id, memory])
     failed = builder.load(_at(builder, memory, FAILED, _word), typ=_word)

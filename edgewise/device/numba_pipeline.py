@@ -78,12 +78,16 @@ class _Proxy:
 
 
 class _Defined(_Proxy):
-    """A module without the functions that it only declares, for which Numba starts passes as well."""
+    """A module without what needs no function passes, for which Numba starts them as well.
+
+    These are functions that are only declared, and those that Python calls, which run once.
+    """
 
     @property
     def functions(self):
-        """What is defined."""
-        return [one for one in self.original.functions if not one.is_declaration]
+        """The others."""
+        functions = self.original.functions
+        return [one for one in functions if not one.is_declaration and not one.name.startswith(_WRAPPER)]
 
 
 class _Text(_Library if HAS_PARTS else object):  # type: ignore[misc]
@@ -105,9 +109,10 @@ class _Part(_Text):
             )
         super().add_ir_module(ir_module)
 
-    def finalize(self):
-        """Link nothing: the function that Python calls links all parts below it."""
-        self._raise_if_finalized()
+    def _optimize_final_module(self):
+        """The functions that link this one are optimised instead."""
+
+    def _finalize_final_module(self):
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -138,17 +143,6 @@ class _CalledPart(_Part):
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
 
-    def _optimize_functions(self, module):
-        module.data_layout = self._codegen._data_layout  # what is linked is optimised as a whole
-
-    def finalize(self):
-        """Link the parts, callers first: LLVM drops a function to which nothing refers yet."""
-        order: dict = {}
-        for library in self._linking_libraries:
-            _list_callers_last(library, order)
-        self._linking_libraries = list(order)[::-1]
-        super().finalize()
-
     def serialize_using_object_code(self):
         """Numba reads the names in a module beside the machine code; what they stand for is not needed."""
         self._ensure_finalized()
@@ -160,14 +154,6 @@ class _Whole(_Text):
         ]
         names = parse_assembly("\n".join(lines)).as_bitcode()
         return self.name, "object", (self._get_compiled_object(), names)
-
-
-def _list_callers_last(library, order):
-    """Add a library to the keys of ``order``, after those that it links."""
-    if library not in order:
-        for one in library._linking_libraries if isinstance(library, _Part) else ():
-            _list_callers_last(one, order)
-        order[library] = None
 
 
 def _needs_environment(module):

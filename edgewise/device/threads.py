@@ -193,24 +193,21 @@ def lock_for(n_workers: int) -> Any:
 
 
 def run_in_chunks(loop, n_workers, n_shares, *arguments):
-    """Run a compiled function of the number of a chunk for all chunks; the caller holds the lock for workers.
+    """Run a compiled function of the number of a chunk for all chunks; the caller holds the lock for these.
 
-    The first two ``arguments`` are the number of indices and that of a chunk.  The first exception of a worker
-    is raised here.
+    The first two ``arguments`` are the number of indices and that of a chunk.  The first exception of a
+    worker is raised here.
     """
     n_chunks = -(-arguments[0] // arguments[1])
     if n_workers == 1 or interprets():
-        run_chunk = loop.body if interprets() else loop.function
         for number in range(n_chunks):
-            run_chunk(number, 0, *arguments)
+            _call(loop, number, 0, arguments)
     elif fibers.are_possible():
         with _stored(loop, None, arguments) as (function, memory):
-            helpers_for(n_workers).lead(n_workers, function, memory, n_chunks=n_chunks, n_shares=n_shares)
+            helpers_for(n_workers).lead(n_workers, function, memory, n_chunks, n_shares)
     else:
-        numbers = iter(range(n_chunks))  # from which each thread takes the next one
-        python_threads.run(
-            lambda _: [loop.function(number, 0, *arguments) for number in numbers], n_workers, None
-        )
+        left = iter(range(n_chunks))  # from which each thread takes the next one
+        python_threads.run(lambda _: [_call(loop, one, 0, arguments) for one in left], n_workers, None)
 
 
 def run_with_barriers(region, n_workers, arguments):
@@ -224,16 +221,27 @@ def run_with_barriers(region, n_workers, arguments):
         barrier, failed = np.zeros(python_threads.BARRIER, np.int64), python_threads.FAILED
     flag = barrier[failed:]  # whose first int32 is set when a worker has failed
     arguments = n_workers, barrier, arguments
-    if interprets():
+    if n_workers == 1 or interprets():
         for worker_id in range(n_workers):
-            region.body(worker_id, 0, *arguments)
-    elif n_workers == 1:
-        region.function(0, 0, *arguments)
+            _call(region, worker_id, 0, arguments)
     elif fibers.are_possible():
         with _stored(region, flag, arguments) as (function, memory):
-            helpers_for(n_workers).lead(n_workers, function, memory, helpers.LOOKS_BEFORE_STEALING)
+            helpers_for(n_workers).lead(n_workers, function, memory)
     else:
-        python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
+        python_threads.run(lambda worker: _call(region, worker, 0, arguments), n_workers, flag)
+
+
+def _call(region, worker_id, memory, arguments):
+    if interprets():
+        return region.body(worker_id, memory, *arguments)
+    internals = cpu_compiler()
+    try:
+        return region.function(worker_id, memory, *arguments)
+    except internals.TooManyArguments as error:
+        raise DeviceError(
+            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
+            "pass fewer arrays"
+        ) from error
 
 
 @contextmanager
@@ -247,13 +255,7 @@ def _stored(region, flag, arguments):
     address = memory.ctypes.data
     memory[internals.FAILED] = 0
     memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
-    try:
-        function = region.function(-1, address, *arguments)
-    except internals.TooManyArguments as error:
-        raise DeviceError(
-            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
-            "pass fewer arrays"
-        ) from error
+    function = _call(region, -1, address, arguments)
     yield function, address
     if memory[internals.FAILED] > 0:
         internals.raise_again(memory[internals.EXCEPTION])
@@ -289,17 +291,13 @@ class Helpers:
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)
         atexit.register(self.stop)
 
-    def lead(self, n_workers, function, memory, steal_after=0, n_chunks=0, n_shares=0):
+    def lead(self, n_workers, function, memory, n_chunks=0, n_shares=0):
         """Run a function as workers, no more than ``size``, or for the chunks of a loop."""
         if self.started < n_workers - 1:
             numbers = range(self.started + 1, n_workers)
             self.started = n_workers - 1
             self._start(self._start_all, numbers)
-        state = self.state
-        state[helpers.CALL_FUNCTION], state[helpers.CALL_MEMORY] = function, memory
-        state[helpers.STEAL_AFTER] = steal_after
-        state[helpers.N_CHUNKS], state[helpers.N_SHARES] = n_chunks, n_shares
-        _compiled_work()(state, 0, 0, n_workers)
+        _compiled_work()(self.state, 0, 0, n_workers, function, memory, n_chunks, n_shares)
 
     def _start_all(self, numbers):
         """Be the first of some helpers, and start the others before: the caller waits for one to start."""
@@ -308,7 +306,7 @@ class Helpers:
         self._serve(numbers[0])
 
     def _serve(self, number):
-        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0)
+        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0, 0, 0, 0, 0)
 
     def _start(self, function, argument):
         thread = Thread(target=function, args=(argument,), name="helper", daemon=True)
