@@ -125,7 +125,7 @@ def _passed_whole(model):
     Numba passes every field by itself, and so puts a record together at every beginning of a function.
     """
 
-    class Whole(model):
+    class Whole(model):  # type: ignore[misc, valid-type]
         def get_argument_type(self):
             return self.get_value_type() if _holds_arrays(self.fe_type) else super().get_argument_type()
 
