@@ -135,7 +135,6 @@ class _CalledPart(_Part):
         """Accept the lowered function."""
         for function in ir_module.functions:
             if not function.is_declaration:
-                function.attributes.discard("alwaysinline")  # as all have that a copied function calls
                 function.attributes.add("noinline")
         super().add_ir_module(ir_module)
 
