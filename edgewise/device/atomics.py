@@ -69,9 +69,9 @@ def fence():
 
 
 def _register_on_cpu():
-    from edgewise.device.atomics_on_cpu import give_atomics
+    from edgewise.device.atomics_on_cpu import overload_atomics
 
-    give_atomics(cas, load, store, fence, fetch_add, fetch_max, fetch_min, fetch_or)
+    overload_atomics(cas, load, store, fence, fetch_add, fetch_max, fetch_min, fetch_or)
 
 
 def _register_on_cuda():

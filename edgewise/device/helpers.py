@@ -29,16 +29,14 @@ from edgewise.device.target import device, overload_on_cpu
 PHASE, ARRIVED, DONE = 0, 16, 32
 HELPERS, SLEEPING, AWAY = 48, 49, 50
 #: Words that a call sets: its number of workers, the phase before it, the function and memory of its workers,
-#: after how many looks a thread steals the worker of another one, and whether a worker has failed; and for a
-#: loop the number of its chunks and shares, which is 0 for others.
-N_WORKERS, BEFORE, CALL_FUNCTION, CALL_MEMORY, STEAL_AFTER, FAILED, N_CHUNKS, N_SHARES = range(64, 72)
+#: after how many looks a thread steals the worker of another one, and whether a worker has failed.
+N_WORKERS, BEFORE, CALL_FUNCTION, CALL_MEMORY, STEAL_AFTER, FAILED = range(64, 70)
 #: The address of the stacks, whether helpers should return, and the cores that the process may use.
-STACKS, STOPPED, CORES = 72, 73, 74
+STACKS, STOPPED, CORES = 70, 71, 72
 #: The words before the fibers, and those of a fiber.
 FIBERS, FIBER = 80, 16
-#: Words of a fiber: the number of the thread that prefers it, and in another cache line how many chunks of
-#: the share of its number are taken.
-OWNER, TAKEN = 7, 8
+#: A word of a fiber: the number of the thread that prefers it.
+OWNER = 7
 #: The words of a helper, after the fibers: a time of the system (seconds, nanoseconds); when it began to look
 #: for work, for how long it had had no core by then, and the processor time of the process by then; when it
 #: came back, and for how long it stays away.
@@ -82,23 +80,16 @@ def nanoseconds(clock, state, time):
     """The time of a clock of the system, which is read into two words."""
 
 
-def call_entry(function, number, memory):
-    """Call the function of a number and of a call's memory at an address; return whether one has failed."""
-
-
 def _register():
     from llvmlite import ir
     from numba import types
-    from numba.extending import intrinsic, lower_builtin, type_callable
+    from numba.extending import intrinsic
 
     from edgewise.device.fibers_on_cpu import overload_switches
     from edgewise.device.numba_arrays import element_pointer
-    from edgewise.device.numba_internals import emit_call_of_entry, external
+    from edgewise.device.numba_internals import external
 
     overload_switches()
-    words = [types.int64] * 3
-    type_callable(call_entry)(lambda context: lambda function, number, memory: types.boolean(*words))
-    lower_builtin(call_entry, *words)(emit_call_of_entry)
 
     @intrinsic
     def address(_, array, index):
@@ -169,10 +160,7 @@ def _run(state, worker_id, phase):
     status = load(state, fiber + STATUS)
     if status >= phase or cas(state, fiber + STATUS, status, RUNNING) != status:
         return False
-    if state[N_CHUNKS] > 0:
-        _take_chunks(state, worker_id)
-        state[fiber + WAITS] = ENDED
-    elif status == state[BEFORE]:
+    if status == state[BEFORE]:
         state[fiber + ID] = worker_id
         state[fiber + FUNCTION] = state[CALL_FUNCTION]
         state[fiber + MEMORY] = state[CALL_MEMORY]
@@ -187,20 +175,6 @@ def _run(state, worker_id, phase):
         _begin_phase(state, state[N_WORKERS])
     fetch_add(state, DONE, 1)
     return True
-
-
-@device
-def _take_chunks(state, worker_id):
-    """Run chunks of a worker's share of a loop, and then of others (:mod:`~edgewise.device.shares`)."""
-    n_chunks, n_shares = state[N_CHUNKS], state[N_SHARES]
-    for turn in range(n_shares):
-        share = (worker_id + turn) % n_shares
-        taken = FIBERS + share * FIBER + TAKEN
-        first, end = n_chunks * share // n_shares, n_chunks * (share + 1) // n_shares
-        while load(state, taken) < end - first:
-            number = first + fetch_add(state, taken, 1)
-            if number < end and call_entry(state[CALL_FUNCTION], number, state[CALL_MEMORY]):
-                return
 
 
 @device
@@ -222,13 +196,13 @@ def _run_one(state, preferred, number, phase, looks):
     return -1
 
 
-def work(state, number, own, n_workers, function, memory, n_chunks, n_shares):
+def work(state, number, own, n_workers, function, memory, steal_after):
     """Run workers: as the caller, number 0, until all have ended, or as a helper until it should stop.
 
     The words of a helper begin at ``own``.  The arguments after that are the caller's.
     """
     if number == 0:
-        _begin_call(state, n_workers, function, memory, n_chunks, n_shares)
+        _begin_call(state, n_workers, function, memory, steal_after)
     else:
         fetch_add(state, HELPERS, 1)
         _begin_to_look(state, own)
@@ -265,17 +239,14 @@ def work(state, number, own, n_workers, function, memory, n_chunks, n_shares):
 
 
 @device
-def _begin_call(state, n_workers, function, memory, n_chunks, n_shares):
+def _begin_call(state, n_workers, function, memory, steal_after):
     phase = load(state, PHASE)
-    state[N_WORKERS], state[BEFORE] = n_workers, phase
+    state[N_WORKERS], state[BEFORE], state[STEAL_AFTER] = n_workers, phase, steal_after
     state[CALL_FUNCTION], state[CALL_MEMORY] = function, memory
-    state[N_CHUNKS], state[N_SHARES] = n_chunks, n_shares
-    state[STEAL_AFTER] = 0 if n_chunks > 0 else LOOKS_BEFORE_STEALING
     state[ARRIVED] = state[FAILED] = state[DONE] = 0
     for worker_id in range(n_workers):
         fiber = FIBERS + worker_id * FIBER
         store(state, fiber + OWNER, worker_id)
-        state[fiber + TAKEN] = 0
         store(state, fiber + STATUS, phase)
     _begin_phase(state, n_workers)
 

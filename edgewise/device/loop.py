@@ -25,6 +25,7 @@ from functools import partial, update_wrapper
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays, launch, threads
+from edgewise.device.shares import next_chunk
 from edgewise.device.target import device, inlined
 from edgewise.device.threads import by_name
 
@@ -97,11 +98,11 @@ class each:
             self.cuda(int(count), arguments, device)
             return
         workers = threads.count()
-        n_chunks = 1 if workers == 1 else min(workers * CHUNKS_PER_CORE, -(-count // self.least_chunk))
-        workers, chunk = min(workers, n_chunks), -(-count // n_chunks)
+        chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
+        workers = min(workers, -(-count // chunk))
         with threads.lock_for(workers):
-            n_shares = 1 if self.ascending else workers
-            threads.run_in_chunks(self.cpu, workers, n_shares, int(count), chunk, arguments)
+            shares = threads.new_shares(1 if self.ascending else workers)
+            threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -120,12 +121,15 @@ def _combine(body, fetch):
 
 
 def _cpu_loop(body, name):
-    def loop(number, memory, count, chunk, arguments):
-        if number < 0:
-            return threads.entry(memory, (memory, count, chunk, arguments))
-        first = number * chunk
-        for index in range(first, min(first + chunk, count)):
-            body(index & INDEX_BITS, *arguments)
-        return 0
+    def loop(worker_id, memory, count, chunk, shares, arguments):
+        if worker_id < 0:
+            return threads.entry(memory, (memory, count, chunk, shares, arguments))
+        turn = 0
+        while True:
+            turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)
+            if start >= stop:
+                return 0
+            for index in range(start, stop):
+                body(index & INDEX_BITS, *arguments)
 
     return threads.Region(loop, name)

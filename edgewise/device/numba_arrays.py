@@ -112,47 +112,6 @@ class _Model(models.StructModel):
 register_model(_Iterator)(models.ArrayIterator)
 
 
-def _holds_arrays(kind):
-    """Whether such an array is in a tuple, as it can be in functions of this package only."""
-    return isinstance(kind, Contiguous) or (
-        isinstance(kind, types.BaseTuple) and any(map(_holds_arrays, kind))
-    )
-
-
-def _passed_whole(model):
-    """``model`` of tuples, where those that hold such arrays are one value for LLVM in calls as well.
-
-    Numba passes every field by itself, and so puts a record together at every beginning of a function.
-    """
-
-    class Whole(model):  # type: ignore[misc, valid-type]
-        def get_argument_type(self):
-            return self.get_value_type() if _holds_arrays(self.fe_type) else super().get_argument_type()
-
-        def as_argument(self, builder, value):
-            return value if _holds_arrays(self.fe_type) else super().as_argument(builder, value)
-
-        def from_argument(self, builder, value):
-            return value if _holds_arrays(self.fe_type) else super().from_argument(builder, value)
-
-        def get_return_type(self):
-            return self.get_value_type() if _holds_arrays(self.fe_type) else super().get_return_type()
-
-        def as_return(self, builder, value):
-            return value if _holds_arrays(self.fe_type) else super().as_return(builder, value)
-
-        def from_return(self, builder, value):
-            return value if _holds_arrays(self.fe_type) else super().from_return(builder, value)
-
-    return Whole
-
-
-for _kind in types.Tuple, types.NamedTuple:
-    register_model(_kind)(_passed_whole(models.TupleModel))
-for _kind in types.UniTuple, types.NamedUniTuple:
-    register_model(_kind)(_passed_whole(models.UniTupleModel))
-
-
 # -- arguments -----------------------------------------------------------------------------------------------
 
 _word = ir.IntType(64)

@@ -59,9 +59,9 @@ BARE = {
 #: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
 WHOLE = {**BARE, **FOR_WHOLES, "error_model": "numpy"}
 #: Options of device functions.
-PART = {**BARE, **FOR_PARTS, "forceinline": False}
+PART = {**BARE, **FOR_PARTS}
 #: Options of those that are not copied into their callers.
-CALLED_PART = {**PART, **FOR_CALLED_PARTS}
+CALLED_PART = {**BARE, **FOR_CALLED_PARTS}
 
 
 # -- one function as several workers -------------------------------------------------------------------------
@@ -126,14 +126,6 @@ def entry(_, memory, arguments):
         return builder.ptrtoint(function, _word)
 
     return types.int64(types.int64, arguments), emit
-
-
-def emit_call_of_entry(context, builder, signature, values):
-    """Call the function whose address :func:`entry` has returned; return whether a worker has failed."""
-    address, worker_id, memory = values
-    builder.call(builder.inttoptr(address, pointer_to(entry_type)), [worker_id, memory])
-    failed = builder.load(_at(builder, memory, FAILED, _word), typ=_word)
-    return builder.icmp_signed("!=", failed, _word(0))
 
 
 def _store_failure(builder, memory, status):

@@ -78,16 +78,12 @@ class _Proxy:
 
 
 class _Defined(_Proxy):
-    """A module without what needs no function passes, for which Numba starts them as well.
-
-    These are functions that are only declared, and those that Python calls, which run once.
-    """
+    """A module without the functions that it only declares, for which Numba starts passes as well."""
 
     @property
     def functions(self):
-        """The others."""
-        functions = self.original.functions
-        return [one for one in functions if not one.is_declaration and not one.name.startswith(_WRAPPER)]
+        """What is defined."""
+        return [one for one in self.original.functions if not one.is_declaration]
 
 
 class _Text(_Library if HAS_PARTS else object):  # type: ignore[misc]
@@ -135,6 +131,7 @@ class _CalledPart(_Part):
         """Accept the lowered function."""
         for function in ir_module.functions:
             if not function.is_declaration:
+                function.attributes.discard("alwaysinline")  # as all have that a copied function calls
                 function.attributes.add("noinline")
         super().add_ir_module(ir_module)
 

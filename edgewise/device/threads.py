@@ -40,7 +40,7 @@ from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
 
 __all__ = ["Region", "count", "entry", "few_steps", "greatest", "interprets", "limited", "lock", "most"]
-__all__ += ["new_shares", "run_in_chunks", "run_with_barriers", "use"]
+__all__ += ["new_shares", "run", "run_with_barriers", "use"]
 
 #: Steps of about three microseconds each in the interpreter that take less time there than the import of
 #: Numba.
@@ -192,22 +192,12 @@ def lock_for(n_workers: int) -> Any:
     return lock if n_workers > 1 or interprets() else nullcontext()
 
 
-def run_in_chunks(loop, n_workers, n_shares, *arguments):
-    """Run a compiled function of the number of a chunk for all chunks; the caller holds the lock for these.
+def run(region, n_workers, *arguments):
+    """Run a compiled function as workers 0 to ``n_workers - 1``; the caller holds the lock for these.
 
-    The first two ``arguments`` are the number of indices and that of a chunk.  The first exception of a
-    worker is raised here.
+    The first exception of a worker is raised here.
     """
-    n_chunks = -(-arguments[0] // arguments[1])
-    if n_workers == 1 or interprets():
-        for number in range(n_chunks):
-            _call(loop, number, 0, arguments)
-    elif fibers.are_possible():
-        with _stored(loop, None, arguments) as (function, memory):
-            helpers_for(n_workers).lead(n_workers, function, memory, n_chunks, n_shares)
-    else:
-        left = iter(range(n_chunks))  # from which each thread takes the next one
-        python_threads.run(lambda _: [_call(loop, one, 0, arguments) for one in left], n_workers, None)
+    _run(region, n_workers, None, arguments)
 
 
 def run_with_barriers(region, n_workers, arguments):
@@ -219,44 +209,35 @@ def run_with_barriers(region, n_workers, arguments):
         barrier, failed = helpers_for(n_workers).state, helpers.FAILED
     else:
         barrier, failed = np.zeros(python_threads.BARRIER, np.int64), python_threads.FAILED
-    flag = barrier[failed:]  # whose first int32 is set when a worker has failed
-    arguments = n_workers, barrier, arguments
-    if n_workers == 1 or interprets():
-        for worker_id in range(n_workers):
-            _call(region, worker_id, 0, arguments)
-    elif fibers.are_possible():
-        with _stored(region, flag, arguments) as (function, memory):
-            helpers_for(n_workers).lead(n_workers, function, memory)
-    else:
-        python_threads.run(lambda worker: _call(region, worker, 0, arguments), n_workers, flag)
+    _run(region, n_workers, barrier[failed:], (n_workers, barrier, arguments))
 
 
-def _call(region, worker_id, memory, arguments):
+def _run(region, n_workers, flag, arguments):
+    """Run workers; the int32 at the beginning of ``flag`` is set when one has failed."""
     if interprets():
-        return region.body(worker_id, memory, *arguments)
-    internals = cpu_compiler()
-    try:
-        return region.function(worker_id, memory, *arguments)
-    except internals.TooManyArguments as error:
-        raise DeviceError(
-            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
-            "pass fewer arrays"
-        ) from error
-
-
-@contextmanager
-def _stored(region, flag, arguments):
-    """Context with the addresses of a function of a worker's id, and of memory with its other arguments.
-
-    Its end raises the exception of a worker.
-    """
+        for worker_id in range(n_workers):
+            region.body(worker_id, 0, *arguments)
+        return
     internals = cpu_compiler()
     memory = np.empty(internals.WORDS, np.int64)
     address = memory.ctypes.data
     memory[internals.FAILED] = 0
     memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
-    function = _call(region, -1, address, arguments)
-    yield function, address
+    try:
+        if n_workers == 1:
+            region.function(0, address, *arguments)
+            return
+        if not fibers.are_possible():
+            python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
+            return
+        function = region.function(-1, address, *arguments)
+    except internals.TooManyArguments as error:
+        raise DeviceError(
+            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
+            "pass fewer arrays"
+        ) from error
+    steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
+    helpers_for(n_workers).lead(n_workers, function, address, steal_after)
     if memory[internals.FAILED] > 0:
         internals.raise_again(memory[internals.EXCEPTION])
     elif memory[internals.FAILED]:
@@ -291,13 +272,13 @@ class Helpers:
             self.library.mprotect(ctypes.c_void_p(first + position * helpers.STACK_SIZE), helpers.PAGE, 0)
         atexit.register(self.stop)
 
-    def lead(self, n_workers, function, memory, n_chunks=0, n_shares=0):
-        """Run a function as workers, no more than ``size``, or for the chunks of a loop."""
+    def lead(self, n_workers, function, memory, steal_after):
+        """Run a function as workers, no more than ``size``."""
         if self.started < n_workers - 1:
             numbers = range(self.started + 1, n_workers)
             self.started = n_workers - 1
             self._start(self._start_all, numbers)
-        _compiled_work()(self.state, 0, 0, n_workers, function, memory, n_chunks, n_shares)
+        _compiled_work()(self.state, 0, 0, n_workers, function, memory, steal_after)
 
     def _start_all(self, numbers):
         """Be the first of some helpers, and start the others before: the caller waits for one to start."""
@@ -306,7 +287,7 @@ class Helpers:
         self._serve(numbers[0])
 
     def _serve(self, number):
-        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0, 0, 0, 0, 0)
+        _compiled_work()(self.state, number, self.own + number * helpers.HELPER, 0, 0, 0, 0)
 
     def _start(self, function, argument):
         thread = Thread(target=function, args=(argument,), name="helper", daemon=True)
