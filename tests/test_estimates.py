@@ -42,7 +42,7 @@ def estimates():
             module = import_module(place.partition(":")[0])
             for method in ("auto", *module.METHODS):
                 try:
-                    found = graph.estimate(problem, method=method, threads=2, **OPTIONS.get(problem, {}))
+                    found = graph.estimate(problem, method=method, threads=1, **OPTIONS.get(problem, {}))
                 except EdgewiseError:
                     continue
                 steps = " ".join(f"{step.name}={step.bytes}/{step.kept}" for step in found.steps)

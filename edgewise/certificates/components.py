@@ -87,7 +87,7 @@ def note_depths(tree, ends, depths, above):
 
     def note_chunk(begin):
         edges = tree[begin : begin + CHUNK]
-        # race: whichever edge to a vertex is noted last, it is one of the tree
+        # whichever thread notes an edge to a vertex last, the edge is one of the tree
         np.put(above, at(children, edges), at(depths, at(parents, edges)), mode="clip")
 
     in_chunks(note_chunk, len(tree))

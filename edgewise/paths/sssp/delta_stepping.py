@@ -348,6 +348,12 @@ def span_of(span, processed, query, n_workers):
     return span
 
 
+@device
+def further(horizon, limit):
+    """The end of all bins of rounds so far: a later round may end, and even begin, before it."""
+    return max(horizon, limit)
+
+
 @parallel_region
 def search_bins(worker, graph, distances, query, all_bins, all_offers):
     """Run a whole search; all workers read the same offers and therefore make the same decisions."""
@@ -379,7 +385,7 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers):
         if not alone:
             span = span_of(span, now.processed, query, worker.count)
         alone = worker.count == 1 or (now.size <= SINGLE_CHUNKS * CHUNK and now.bound > current)
-        horizon = max(horizon, current + span)
+        horizon = further(horizon, current + span)
         pieces = PIECES if not alone and now.size < ROUND_VERTICES * worker.count else 1
         search = Search(graph, distances, bins, query, current, current + span, horizon, alone, pieces)
         if not alone or worker.count == 1:
