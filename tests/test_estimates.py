@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.device import threads
 from edgewise.errors import EdgewiseError
 from edgewise.needs import PROBLEMS
 
@@ -42,7 +43,8 @@ def estimates():
             module = import_module(place.partition(":")[0])
             for method in ("auto", *module.METHODS):
                 try:
-                    found = graph.estimate(problem, method=method, threads=1, **OPTIONS.get(problem, {}))
+                    with threads.limited(1):
+                        found = graph.estimate(problem, method=method, **OPTIONS.get(problem, {}))
                 except EdgewiseError:
                     continue
                 steps = " ".join(f"{step.name}={step.bytes}/{step.kept}" for step in found.steps)
