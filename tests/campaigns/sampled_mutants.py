@@ -22,14 +22,12 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.campaigns.mutants import ENGINES, ROOT, write
+from tests.campaigns.mutants import ENGINES, ROOT, by_copies, write
 
 COMPARISONS = {
     ast.Lt: ("<", "<="),
@@ -65,7 +63,7 @@ NAMES = {
     "fetch_max": "fetch_min",
 }
 #: What a copy of the tree does not have.
-LEFT_OUT = (".*", "__pycache__", "_build", "results", "dist", "build")
+LEFT_OUT = (".*", "__pycache__", "_build", "dist", "build")
 #: Tests that run with a fault on one engine at most, how many compiled, and their seconds without it.
 MOST_TESTS, MOST_COMPILED, MOST_SECONDS = 150, 40, 90
 
@@ -254,10 +252,10 @@ def environment_of(engine, folder):
     return kept | own | ENGINES[engine]
 
 
-def entered(faults, folder, given):
+def entered(faults, copy, given):
     """Which tests enter the line of each fault, ``[(engine, test, seconds)]``, and all compiled tests."""
+    folder = copy.parent
     places = folder / "places.json"
-    copy = folder / "0"
     places.write_text(json.dumps([(str(copy / fault.file), fault.line) for fault in faults]))
     tests = [[] for _ in faults]
     compiled = set()
@@ -336,11 +334,10 @@ def ran(folder, names, engine, most):
 
 def judged(folder, fault, tests, compiled):
     """Whether a fault is killed, on which engine, by what; a page that cannot be imported kills too."""
-    path = folder / fault.file
+    path, tried = folder / fault.file, []
     text = path.read_text()
     try:
         write(path, fault.planted(text))
-        tried = []
         for engine in ENGINES:
             names, seconds = chosen(fault, tests, engine, compiled)
             if not names:
@@ -349,47 +346,34 @@ def judged(folder, fault, tests, compiled):
             if found != "passed":
                 return "broken" if found == "broken" else "killed", engine, said
             tried.append(f"{len(names)} {engine}")
-        own = f"tests/{fault.room}"
-        if not tried and (ROOT / own).is_dir():
-            found, said = ran(folder, [own], "compiled", 300)
-            if found != "passed":
-                return "broken" if found == "broken" else "killed", "compiled", said
-            tried.append(own)
-        return "survived", ", ".join(tried) or "no test enters it", ""
     finally:
         write(path, text)
+    return "survived", ", ".join(tried) or "no test enters it", ""
+
+
+def copy_whole_tree(folder):
+    """Copy the tree, with all that a test may read."""
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
 
 
 def campaign(faults, given):
     """Judge all faults; return a row for each."""
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(given.processes) as pool:
-        folder = Path(name)
-        copies = SimpleQueue()
-        for number in range(given.processes):
-            shutil.copytree(ROOT, folder / str(number), ignore=shutil.ignore_patterns(*LEFT_OUT))
-            copies.put(folder / str(number))
-        shutil.copy(Path(__file__).with_name("entered_lines.py"), folder / "0")
-        tests, compiled = entered(faults, folder, given)
+    lent = by_copies(given.processes, copy_whole_tree)
+    with tempfile.TemporaryDirectory() as name, lent as each_by_copy:
+        copy = Path(name, "tree")
+        copy_whole_tree(copy)
+        shutil.copy(Path(__file__).with_name("entered_lines.py"), copy)
+        tests, compiled = entered(faults, copy, given)
 
-        def one(fault, entering):
-            copy = copies.get()
-            try:
-                outcome, engine, said = judged(copy, fault, entering, compiled)
-            finally:
-                copies.put(copy)
+        def one(own, row):
+            fault, entering = row
+            outcome, engine, said = judged(own, fault, entering, compiled)
             before, after = fault.shown((ROOT / fault.file).read_text())
-            row = {
-                **fault._asdict(),
-                "before": before,
-                "after": after,
-                "outcome": outcome,
-                "by": engine,
-                "said": said,
-            }
             print(f"{outcome}: {fault.file}:{fault.line}: {before} -> {after} ({engine} {said})", flush=True)
-            return row
+            told = {"before": before, "after": after, "outcome": outcome, "by": engine, "said": said}
+            return fault._asdict() | told
 
-        return list(pool.map(one, faults, tests))
+        return [row for _, row in each_by_copy(one, list(zip(faults, tests)))]
 
 
 def main(arguments=None):
