@@ -18,7 +18,7 @@ from edgewise.files.string_pages import Unlike, column_of, is_expected
 
 pytestmark = pytest.mark.interpreter
 
-ROWS, GROUP = 200, 90
+ROWS, GROUP = 260, 90
 LETTERS = ["a", "ß", "z", "\0", "語", " "]
 
 
