@@ -122,15 +122,20 @@ def length_at(page, at):
 
 
 @compiled
-def read_codes(page, at, width, codes):
-    """Read codes of so many bits; return whether there are enough of them."""
-    done, n_bytes, mask = np.int64(0), (width + 7) >> 3, (np.int64(1) << width) - 1
+def read_codes(page, width, starts, codes):
+    """Read codes, of so many bits, behind the first byte of a page; return the bytes of all their strings.
+
+    ``starts`` are where the strings of the dictionary begin.  Returns -1 if there are not enough codes, or
+    one is that of no string.
+    """
+    at, n_bytes, mask = np.int64(1), (width + 7) >> 3, (np.int64(1) << width) - 1
+    done = total = np.int64(0)
     while done < len(codes):
         number, at = length_at(page, at)
         is_packed = number & 1
         size = (number >> 1) * width if is_packed else n_bytes
         if number < 2 or size > len(page) - at:
-            return False
+            return np.int64(-1)
         count = min((number >> 1) * (8 if is_packed else 1), len(codes) - done)
         bits = held = np.int64(0)
         begin, at = at, at + size
@@ -139,23 +144,15 @@ def read_codes(page, at, width, codes):
                 bits |= np.int64(page[np.uint64(begin)]) << held
                 begin += 1
                 held += 8
-            codes[np.uint64(done + item)] = bits & mask
+            code = np.uint64(bits & mask)
+            if code + ONE >= np.uint64(len(starts)):
+                return np.int64(-1)
+            codes[np.uint64(done + item)] = code
+            total += np.int64(starts[code + ONE]) - np.int64(starts[code])
             if is_packed:
                 bits >>= width
                 held -= width
         done += count
-    return True
-
-
-@compiled
-def bytes_of(codes, starts):
-    """Bytes of the strings of some codes, or -1 if one of these is none."""
-    total = np.int64(0)
-    for item in range(np.uint64(len(codes))):
-        code = np.uint64(codes[item]) + ONE
-        if code >= np.uint64(len(starts)):
-            return np.int64(-1)
-        total += np.int64(starts[code]) - np.int64(starts[code - ONE])
     return total
 
 
@@ -233,8 +230,8 @@ class Column:
             _expect(page.encoding in BY_DICTIONARY)
             codes: Any = np.empty(page.count, np.uint32)
             width = int(content[0])
-            _expect(width <= BITS and read_codes(content, 1, width, codes))
-            size = int(bytes_of(codes, self.dictionary.starts))
+            _expect(width <= BITS)
+            size = int(read_codes(content, width, self.dictionary.starts, codes))
             _expect(size >= 0)
             copy_coded(codes, self.dictionary, self.row, self._with_room(size))
         self.row += page.count
