@@ -174,10 +174,13 @@ def is_expected(chunk, field) -> bool:
     """Whether a chunk of a ``field``, as the footer describes it, may be what :func:`column_of` decodes."""
     import pyarrow as pa
 
-    meta, known = chunk[METADATA], {PLAIN, *BY_DICTIONARY, *OF_LEVELS}
-    are_strings = meta.get(KIND) == BYTE_ARRAY and field.type in (pa.string(), pa.binary())
-    is_known = meta.get(CODEC) in (UNCOMPRESSED, SNAPPY) and {*meta.get(ENCODINGS, [None])} <= known
-    return are_strings and is_known and OTHER_FILE not in chunk
+    try:
+        meta, known = chunk[METADATA], {PLAIN, *BY_DICTIONARY, *OF_LEVELS}
+        is_known = meta[CODEC] in (UNCOMPRESSED, SNAPPY) and {*meta[ENCODINGS]} <= known
+        are_strings = meta[KIND] == BYTE_ARRAY and field.type in (pa.string(), pa.binary())
+    except DAMAGE:
+        return False
+    return is_known and are_strings and OTHER_FILE not in chunk
 
 
 def column_of(file, chunk, field, rows) -> Any:
@@ -190,7 +193,7 @@ def column_of(file, chunk, field, rows) -> Any:
 
     meta = chunk[METADATA]
     try:
-        column = Column(rows, meta[SIZE] - 4 * rows)
+        column = Column(rows, meta[SIZE])
         for page in _pages(file, meta):
             column.add(page, field.nullable)
         return column.finish(field.type)
@@ -201,15 +204,13 @@ def column_of(file, chunk, field, rows) -> Any:
 class Column:
     """The strings of so many rows, one behind the other; ``row`` of them are there so far.
 
-    ``size`` is about how many bytes they have.
+    ``size`` is about how many bytes they have, with their lengths.
     """
 
     def __init__(self, rows, size):
         self.rows, self.row = rows, 0
-        self.starts, self.text = (
-            _room(4 * (rows + 1)).view(np.int32),
-            _room(min(max(size, 0), LARGEST) + int(SHORT)),
-        )
+        self.starts: Any = _room(4 * (rows + 1)).view(np.int32)
+        self.text = _room(min(size, LARGEST))
         self.starts[0] = 0
         self.dictionary = Strings(np.zeros(1, np.int32), np.zeros(1, np.uint8))
 

@@ -222,3 +222,15 @@ def test_nulls_and_damage_are_reported_as_of_arrow(tmp_path, several, calls):
     path.write_bytes(content)
     with pytest.raises(FileError, match=r"pairs\.parquet"):
         ew.stream_components(path)
+
+
+def test_a_footer_that_describes_nothing_known():
+    field, meta = pa.field("id", pa.string()), {1: 6, 2: [0, 3], 4: 1}
+    assert is_expected({3: meta}, field)
+    assert not is_expected({3: meta, 1: b"other.parquet"}, field)
+    assert not is_expected({3: meta}, pa.field("id", pa.large_string()))
+    for field_number in meta:
+        for value in ([{}], 17, None):
+            assert not is_expected({3: meta | {field_number: value}}, field)
+        assert not is_expected({3: {key: meta[key] for key in meta if key != field_number}}, field)
+    assert not is_expected({}, field)
