@@ -81,22 +81,15 @@ def column_sizes(path):
         return {}, 0
 
 
-def chunks_of(path):
-    """Yield for each row group the descriptions of the chunks of columns by their names, but of nested ones.
+def dictionary_columns(path):
+    """Yield for each row group the names of the columns whose values are all codes of a dictionary.
 
     Nothing more is yielded where the footer does not say.
     """
     with suppress(*DAMAGE):
         for group in _row_groups(path):
-            chunks = [(chunk[METADATA][PATH], chunk) for chunk in group[COLUMNS]]
-            yield {names[0].decode(): chunk for names, chunk in chunks if len(names) == 1}
-
-
-def coded_columns(chunks):
-    """Names of the columns of :func:`chunks_of` whose values are all codes of a dictionary."""
-    with suppress(*DAMAGE):
-        return {name for name, chunk in chunks.items() if _has_codes(chunk[METADATA])}
-    return set()
+            chunks = [chunk[METADATA] for chunk in group[COLUMNS]]
+            yield {chunk[PATH][0].decode() for chunk in chunks if len(chunk[PATH]) == 1 and _has_codes(chunk)}
 
 
 def _has_codes(chunk):

@@ -15,7 +15,6 @@ it.  A side of two times ``2**32 - 1`` stands for all documents of an index; its
 
 import json
 import os
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -24,8 +23,7 @@ import numpy as np
 from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.errors import GraphError
-from edgewise.files import string_pages
-from edgewise.files.parquet_footer import chunks_of, coded_columns, column_sizes
+from edgewise.files.parquet_footer import column_sizes, dictionary_columns
 from edgewise.files.read_ahead import AHEAD_IN_PIECE
 from edgewise.files.streams import native, one_line
 from edgewise.ingest.arrow import arrow_array, checked, is_text
@@ -87,10 +85,7 @@ class ParquetTable(TypedTable):
             self.file.close(force=True)
 
     def settle(self, id_columns):
-        """Keep the types; :meth:`pieces` have dictionaries of strings that are stored by codes of these.
-
-        Other strings are decoded straight from their pages, if that can be.
-        """
+        """Keep the types; :meth:`pieces` have dictionaries of strings that are stored by codes of these."""
         text = [field.name for field in self.schema if is_text(field.type)]
         self.id_columns = [name for name in text if name in id_columns]
 
@@ -100,41 +95,26 @@ class ParquetTable(TypedTable):
         Few ids are numbered without the loops, for which dictionaries would have to import more of Arrow.
         """
         end, are_few = 0, 2 * self.rows <= tuning.CPU.ingest_strings
-        described = iter(()) if are_few or not self.id_columns else chunks_of(self.path)
+        coded = iter(()) if are_few or not self.id_columns else dictionary_columns(self.path)
         for group, rows in enumerate(self.groups):
-            begin, end, chunks = end, end + rows, next(described, {})
+            begin, end, names = end, end + rows, next(coded, ())
             if end > skip or end == skip == 0:
-                read = partial(self._batches_of, group, columns, max(skip - begin, 0), chunks)
+                by_codes = [name for name in self.id_columns if name in names]
+                read = partial(self._batches_of, group, columns, max(skip - begin, 0), by_codes)
                 yield max(begin, skip), self._bytes_held(group, columns), read
 
-    def _batches_of(self, group, columns, skip, chunks):
-        self.file.close(force=True)  # each thread opens its own
-        rows, by_codes = self._batch_rows(group, columns), coded_columns(chunks) & {*self.id_columns}
-        found = {} if by_codes or rows < self.groups[group] else self._strings_of(group, chunks)
-        others = [name for name in columns if name not in found]
-        batches = self._by_arrow(group, others, rows, [*by_codes]) if others else ()
-        batches = complete(_joined(found, batches, columns) if found else batches, self.groups[group])
-        yield from without(batches, skip)
-
-    def _strings_of(self, group, chunks):
-        """Columns of ids that are decoded straight from their pages, by their names."""
-        found = {}
-        with suppress(string_pages.Unlike), open(self.path, "rb", buffering=0) as file:
-            for name in self.id_columns:
-                field = self.schema.field(name)
-                if name in chunks and string_pages.is_expected(chunks[name], field):
-                    found[name] = string_pages.column_of(file, chunks[name], field, self.groups[group])
-        return found
-
-    def _by_arrow(self, group, columns, rows, by_codes):
-        """Batches of so many rows of some columns; columns of strings ``by_codes`` as dictionaries."""
+    def _batches_of(self, group, columns, skip, by_codes):
         import pyarrow.parquet as parquet
 
+        self.file.close(force=True)  # each thread opens its own
         how = {"metadata": self.metadata, "pre_buffer": False, "buffer_size": BUFFER}
-        file = parquet.ParquetFile(native(self.path), read_dictionary=by_codes, **how)
+        how |= {"read_dictionary": by_codes}
+        rows = self._batch_rows(group, columns)
+        file = parquet.ParquetFile(native(self.path), **how)
         try:
             batches = file.iter_batches(rows, [group], columns, use_threads=False)
-            yield from checked(batches) if by_codes else batches  # Arrow checks no codes
+            batches = complete(batches, self.groups[group])
+            yield from without(checked(batches) if by_codes else batches, skip)  # Arrow checks no codes
         finally:
             file.close(force=True)
 
@@ -160,15 +140,6 @@ class ParquetTable(TypedTable):
     def _bytes_held(self, group, columns):
         held = min(self.groups[group], (AHEAD_IN_PIECE + 1) * self._batch_rows(group, columns))
         return max(held * self._row_bytes(group, columns), 1)
-
-
-def _joined(found, batches, columns):
-    """The only batch of a row group: columns ``found``, and those of the only one of ``batches``."""
-    import pyarrow as pa
-
-    for batch in batches:
-        found = dict(zip(batch.schema.names, batch.columns)) | found
-    yield pa.RecordBatch.from_arrays([found[name] for name in columns], columns)
 
 
 def complete(batches, promised):

@@ -12,9 +12,8 @@ import edgewise as ew
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files.parquet_footer import (
     _has_codes,
-    chunks_of,
-    coded_columns,
     column_sizes,
+    dictionary_columns,
     integer_range,
     unsigned_at,
 )
@@ -146,11 +145,11 @@ def test_columns_whose_values_are_all_codes(version, page_version, tmp_path):
         data_page_size=1 << 12,
         write_batch_size=64,
     )
-    assert [*map(coded_columns, chunks_of(path))] == [{"few", "mostly"}, {"few"}]
+    assert list(dictionary_columns(path)) == [{"few", "mostly"}, {"few"}]
     path.write_bytes(path.read_bytes()[:-9] + b"\xff" + path.read_bytes()[-8:])
-    assert [*map(coded_columns, chunks_of(path))] in ([{"few", "mostly"}, {"few"}], [{"few", "mostly"}], [])
+    assert list(dictionary_columns(path)) in ([{"few", "mostly"}, {"few"}], [{"few", "mostly"}], [])
     path.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
-    assert [*map(coded_columns, chunks_of(path))] == []
+    assert list(dictionary_columns(path)) == []
 
 
 def test_chunks_whose_pages_are_not_described():
