@@ -95,16 +95,21 @@ def read_bytes(path):
             pass
 
 
-def decoded(keep, job):
+def decoded(keep, read):
     """The batches of a row group as the stream decodes them, if they are kept."""
-    import pyarrow.parquet as parquet
-
-    from edgewise.files.typed_tables import BATCH_ROWS, BUFFER, TOGETHER
-
-    path, footer, group = job
-    file = parquet.ParquetFile(path, metadata=footer, pre_buffer=False, buffer_size=BUFFER)
-    batches = file.iter_batches(TOGETHER * BATCH_ROWS, [group], ["source", "target"], use_threads=False)
+    batches = read()
     return list(batches) if keep else [len(batch) for batch in batches]
+
+
+def row_groups(paths):
+    """Functions that decode a row group each."""
+    from edgewise.files.streams import Source
+    from edgewise.files.typed_tables import ParquetTable
+
+    for path in paths:
+        table = ParquetTable(Source(path))
+        table.settle(["source", "target"])
+        yield from (read for *_, read in table.pieces(["source", "target"]))
 
 
 def numbered(batches, numbers):
@@ -120,7 +125,6 @@ def numbered(batches, numbers):
 def by_themselves(given, folder):
     """Rows of the stages, each of them over all pairs."""
     import pyarrow as pa
-    import pyarrow.parquet as parquet
 
     import edgewise.ingest.strings as loops
     from edgewise.components.result import Components
@@ -129,14 +133,14 @@ def by_themselves(given, folder):
     from edgewise.streams.union import UnionReducer
     from edgewise.workers import device_team
 
-    footers = [(path, parquet.ParquetFile(path).metadata) for path in sorted(folder.glob("*.parquet"))]
-    jobs = [(path, footer, group) for path, footer in footers for group in range(footer.num_row_groups)]
+    paths = sorted(folder.glob("*.parquet"))
+    jobs = list(row_groups(paths))
     clock, pool = Clock(given.edges), ThreadPoolExecutor(given.threads)
     numbers, reducer = ColumnNumbers(pa.string(), pa.string(), given.edges), UnionReducer(device_team("cpu"))
     numbers.strings.prepare()
     reducer.join((np.zeros(1, np.uint32),) * 2, 0)
     with clock.stage("read bytes"):
-        list(pool.map(read_bytes, [path for path, _ in footers]))
+        list(pool.map(read_bytes, paths))
     with clock.stage("decode, keep nothing"):
         list(pool.map(partial(decoded, False), jobs))
     with clock.stage("decode"):
@@ -153,7 +157,7 @@ def by_themselves(given, folder):
     del columns
     with clock.stage("labels"):
         labels = reducer.labels(last=True)
-    graph = StreamedGraph(len(labels), given.edges, ids=numbers.ids(), files=len(footers))
+    graph = StreamedGraph(len(labels), given.edges, ids=numbers.ids(), files=len(paths))
     result = Components(graph, "rem, streamed", 0.0, labels)
     with clock.stage("count"):
         facts = {"components": result.count, "largest": result.largest}
@@ -161,9 +165,16 @@ def by_themselves(given, folder):
         for _ in result.to_reader():
             pass
     with clock.stage("make the table and write"):
-        result.write(folder.parent / "stages.parquet")
+        result.write(_new_output(folder))
     clock.rows[-1] |= facts
     return clock.rows
+
+
+def _new_output(folder):
+    """Path of the table, which is not there: to rename a file onto another one waits for the disk."""
+    path = folder.parent / "stages.parquet"
+    path.unlink(missing_ok=True)
+    return path
 
 
 def in_one_run(given, folder):
@@ -171,13 +182,13 @@ def in_one_run(given, folder):
     import edgewise as ew
     from edgewise.timer import recording
 
-    clock, busy = Clock(given.edges), []
+    clock, busy, output = Clock(given.edges), [], _new_output(folder)
     with busy_cores(busy), recording() as tree:
         with clock.stage("stream"):
             result = ew.stream_components(folder)
         with clock.stage("count and write"):
             facts = {"components": result.count, "largest": result.largest}
-            result.write(folder.parent / "stages.parquet")
+            result.write(output)
     print(tree)
     clock.rows[-1] |= facts | {"busy_cores": busy}
     return clock.rows
