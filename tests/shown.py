@@ -75,9 +75,13 @@ def on_a_terminal(command, folder):
 def in_this_process(words, folder):
     """The same for a command of edgewise alone, without another Python to start."""
     printed, messages = Terminal(io.BytesIO(), "utf-8"), io.StringIO()
-    with chdir(folder), patch.dict(os.environ, environment()):
-        with redirect_stdout(printed), redirect_stderr(messages):
-            status = run(words)
+    with (
+        chdir(folder),
+        patch.dict(os.environ, environment()),
+        redirect_stdout(printed),
+        redirect_stderr(messages),
+    ):
+        status = run(words)
     printed.flush()
     return status, printed.buffer.getvalue().decode() + messages.getvalue()
 

@@ -145,7 +145,7 @@ FIRST_CALLS = {name: f"ew.{name}(plain)" for name in PROBLEMS} | {
     "distance_measures": "ew.distance_measures(plain)",
     "estimate_closeness": "ew.estimate_closeness(plain)",
     "distance_table": "ew.distance_table(weighted, [0, 1], [2])",
-    "estimate_cycles": "ew.estimate_cycles(plain, 5)",
+    "estimate_cycles": "ew.estimate_cycles(plain, 5, samples=1000)",
     "evaluate_partition": "ew.evaluate_partition(plain, ids % 4)",
     "has_path": "ew.has_path(plain, 0, 1)",
     "isochrones": "ew.isochrones(plain, [0, 5], 2)",
