@@ -232,7 +232,7 @@ KERNELS = {
 
 
 @pytest.mark.ptx
-@pytest.mark.parametrize(("name", "capability"), zip(KERNELS, cycle([(8, 0), (9, 0)])))
+@pytest.mark.parametrize(("name", "capability"), [*zip(KERNELS, cycle([(8, 0), (9, 0)]))])
 def test_kernels_compile(name, capability):
     kernel, names = KERNELS[name]
     text = kernel.ptx(kinds(names, "uint32"), capability)
