@@ -13,6 +13,7 @@ fallbacks    ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by pub
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,7 +32,7 @@ os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernel
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
-EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}
+EXAMPLES = {"jit": 60, "interpreter": 30, "simulator": 30}
 
 
 def engine():
@@ -71,6 +72,7 @@ def pytest_ignore_collect(collection_path):
     return None
 
 
+@cache
 def names_of_engines(path):
     """The engines that a file of tests names, as those must do whose tests run on them."""
     text = path.read_text()

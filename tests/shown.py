@@ -1,21 +1,27 @@
 """Running what a page of the documentation shows: commands on a terminal, and examples of Python."""
 
 import doctest
+import io
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from unittest.mock import patch
 
+from edgewise.command import run
 from tests.processes import ended
 
 #: A command with its here-document, if it has one, and what it prints.
 COMMAND = re.compile(r"^\$ ([^\n]*<<'END'\n.*?^END|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
 #: A block of a language, without its fences.
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: A line that no shell needs to read.
+PLAIN = re.compile(r"edgewise [^|&;<>()$`*?~{}]*")
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -39,8 +45,17 @@ class Untimed(doctest.OutputChecker):
         return super().check_output(without_times(want), without_times(got), optionflags)
 
 
+class Terminal(io.TextIOWrapper):
+    """Text that says that it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
 def on_a_terminal(command, folder):
     """Run a command whose standard output is a terminal; return its status, and what it has printed."""
+    if PLAIN.fullmatch(command):
+        return in_this_process(shlex.split(command)[1:], folder)
     ours, theirs = pty.openpty()
     how = {"cwd": folder, "env": environment(), "stdin": subprocess.DEVNULL}
     with tempfile.TemporaryFile() as messages:
@@ -55,6 +70,20 @@ def on_a_terminal(command, folder):
             process.wait()
         messages.seek(0)
         return process.returncode, (printed + messages.read()).decode().replace("\r\n", "\n")
+
+
+def in_this_process(words, folder):
+    """The same for a command of edgewise alone, without another Python to start."""
+    printed, messages = Terminal(io.BytesIO(), "utf-8"), io.StringIO()
+    with (
+        chdir(folder),
+        patch.dict(os.environ, environment()),
+        redirect_stdout(printed),
+        redirect_stderr(messages),
+    ):
+        status = run(words)
+    printed.flush()
+    return status, printed.buffer.getvalue().decode() + messages.getvalue()
 
 
 def run_page(text, folder):

@@ -62,7 +62,6 @@ OURS = sorted({text for library in THEIRS for _, right in rows(library) for text
 
 
 @pytest.mark.parametrize("text", OURS)
-@pytest.mark.interpreter
 def test_calls_of_edgewise(text, tmp_path):
     name, call = called(text)
     found, is_method = ours(name)

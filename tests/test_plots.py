@@ -10,7 +10,7 @@ from edgewise import plots
 from edgewise.cycles import Cycles
 from edgewise.errors import FileError, OptionError
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 
 def components(n, *edges):

@@ -15,8 +15,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "public.txt"
 #: Other tables whose keys users name.
@@ -189,7 +187,6 @@ def capabilities():
     return [*public_names(), *integrations(), *methods(), *formats(), *commands()]
 
 
-@pytest.mark.interpreter
 def test_all_public_capabilities_are_listed():
     listed, there = LIST.read_text().splitlines(), capabilities()
     lost, new = [line for line in listed if line not in there], [line for line in there if line not in listed]

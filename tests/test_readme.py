@@ -154,13 +154,15 @@ def test_tables_are_the_code_s(mark):
 
 #: Guides whose examples other tests run.
 RUN_ELSEWHERE = {
-    *("clusters", "coming-from", "cycles", "dask", "datatrove", "dbt", "duckdb", "files", "forest"),
+    *("certificates", "clusters", "coming-from", "cycles", "dask", "datatrove", "dbt", "duckdb", "files"),
     *(
+        "forest",
         "osmnx",
         "pandana",
         "partitions",
         "polars",
         "results",
+        "routes",
         "spark",
         "splink",
         "thresholds",

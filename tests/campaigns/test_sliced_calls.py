@@ -7,9 +7,8 @@ import pytest
 import edgewise as ew
 from tests.campaigns import sliced_calls, sliced_graphs
 
-pytestmark = pytest.mark.interpreter
 
-
+@pytest.mark.interpreter
 def test_every_public_call_is_met():
     called = {name.partition(".")[0] for name, _, _ in sliced_graphs.problems()}
     left = set(ew.__all__) - called - set(sliced_calls.CHECKS) - set(sliced_calls.LEFT_OUT)

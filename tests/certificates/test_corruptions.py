@@ -17,7 +17,7 @@ from edgewise.strong.certificate import prove as prove_strong
 from tests.campaigns import corrupted_results
 from tests.zoo import ZOO
 
-pytestmark = [pytest.mark.interpreter]
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 
 @pytest.mark.parametrize("problem", corrupted_results.CASES)

@@ -8,7 +8,7 @@ from edgewise.clusters import runs
 from edgewise.primitives import counting_sort, sorting
 from tests.campaigns import cluster_histories
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 HISTORIES = int(os.environ.get("EDGEWISE_HISTORIES", "150"))
 
 

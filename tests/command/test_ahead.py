@@ -40,31 +40,21 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
-def test_commands_launch_usual_kernels(words, monkeypatch):
+def test_commands_launch_usual_kernels_and_use_no_operator_with_a_number(words, monkeypatch):
+    """CuPy hands ``array == 3`` to NumPy, which hands it back to a function that imports SciPy."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_few=0))  # as for large input
     usual = [(name, ahead.kinds_of(kinds)) for name, kinds in ahead.gpu_kernels()]
-    launched, launch_one = [], launch.Kernel.__call__
+    launched, launch_one, by_operators = [], launch.Kernel.__call__, []
 
-    def note(self, count, arguments, device):
+    def note_launch(self, count, arguments, device):
         launched.append((self.name, tuple(map(launch.kind_of, arguments))))
         return launch_one(self, count, arguments, device)
-
-    monkeypatch.setattr(launch.Kernel, "__call__", note)
-    assert run([*words, "--device", "cuda", "-q"]) == 0
-    assert launched
-    assert [kernel for kernel in launched if kernel not in usual] == []
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
-def test_commands_use_no_operator_with_a_number(words, monkeypatch):
-    """CuPy hands ``array == 3`` to NumPy, which hands it back to a function that imports SciPy."""
-    found = []
 
     def note(self, ufunc, method, *inputs, **options):
         frame = sys._getframe(1)
         by = dis.opname[frame.f_code.co_code[frame.f_lasti]]
         if by in ("BINARY_OP", "COMPARE_OP") and not all(isinstance(one, np.ndarray) for one in inputs):
-            found.append((frame.f_code.co_filename, frame.f_lineno))
+            by_operators.append((frame.f_code.co_filename, frame.f_lineno))
         inputs, options = plain(inputs), {name: plain(value) for name, value in options.items()}
         values = getattr(ufunc, method)(*inputs, **options)
         return values.view(arrays.Simulated) if isinstance(values, np.ndarray) else values
@@ -74,6 +64,9 @@ def test_commands_use_no_operator_with_a_number(words, monkeypatch):
             return tuple(map(plain, one))
         return one.view(np.ndarray) if isinstance(one, np.ndarray) else one
 
+    monkeypatch.setattr(launch.Kernel, "__call__", note_launch)
     monkeypatch.setattr(arrays.Simulated, "__array_ufunc__", note, raising=False)
     assert run([*words, "--device", "cuda"]) == 0
-    assert found == []
+    assert launched
+    assert [kernel for kernel in launched if kernel not in usual] == []
+    assert by_operators == []

@@ -15,7 +15,7 @@ from edgewise.command import PLANNED, expected, run
 from edgewise.errors import EdgewiseWarning, OutOfMemoryError
 from edgewise.streams import ways
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 VERTICES, EDGES = 400, 3000
 #: Endings of files whose header says how large the graph is, and of those where that is estimated.
 EXACT = ("npz", "mtx", "graph", "gr", "wsg")

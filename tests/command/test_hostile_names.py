@@ -15,7 +15,7 @@ from edgewise.command import PAGES, run, stages
 from edgewise.files import destinations
 from edgewise.printable import html_of, in_html, printable
 
-pytestmark = [pytest.mark.interpreter]
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 #: A title of the window, a colour by a C1 control, text from right to left, no width, a tag, and a formula.
 EVIL = "\x1b]0;pwned\x07\x9b31m\u202e\u2066\u200b\ufeff\u2028\x7f<b>&=cmd|'/C calc'!A0"

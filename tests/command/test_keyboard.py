@@ -10,9 +10,7 @@ import pytest
 from edgewise import __main__
 from edgewise.command import keyboard
 from edgewise.command.stages import stages
-from edgewise.device.target import INTERPRETED, SIMULATED
 
-pytestmark = pytest.mark.interpreter
 posix = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
 
@@ -83,7 +81,6 @@ endless(np.ones(1, np.int64))
 
 
 @posix
-@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the interpreter sees signals")
 def test_a_signal_ends_the_process_while_a_kernel_runs(tmp_path):
     begun = """
 from edgewise.files.atomic_write import atomic_write

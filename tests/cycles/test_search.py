@@ -1,6 +1,7 @@
 """Searches: bounds hold, work is foreseen, caps end what would be long; kernels compile for GPUs."""
 
 import os
+from itertools import cycle
 from math import perm
 
 import numpy as np
@@ -231,11 +232,10 @@ KERNELS = {
 
 
 @pytest.mark.ptx
-@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
-@pytest.mark.parametrize("name", KERNELS)
-def test_kernels_compile(name, index, capability):
+@pytest.mark.parametrize(("name", "capability"), [*zip(KERNELS, cycle([(8, 0), (9, 0)]))])
+def test_kernels_compile(name, capability):
     kernel, names = KERNELS[name]
-    text = kernel.ptx(kinds(names, index), capability)
+    text = kernel.ptx(kinds(names, "uint32"), capability)
     assert launch.entry_name(text)
     assert f".target sm_{capability[0]}{capability[1]}" in text
     assert "atom" in text or name not in ("dfs", "enumerate")

@@ -257,7 +257,7 @@ class Planted:
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files of others")
 @pytest.mark.parametrize(
     ("level", "public_only"),  # a test above has all levels
-    [("file", "0"), ("version", "0"), ("file", "1"), ("root", "1")],
+    [("file", "0"), ("file", "1"), ("root", "1")],
 )
 def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path, filled, filled_by_numba):
     ran, folder = tmp_path / "ran", tmp_path / "shared"

@@ -1,8 +1,6 @@
 """Meshes: formats, graphs and the parts that are written back, against a count of all pairs."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.command import run
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import FileError, GraphError, OptionError
 
@@ -367,47 +366,21 @@ def test_as_pymetis(ncommon):
         assert [len(one) for one in own[1:]] == [len(one) for one in theirs[1:]]
 
 
-def in_shell(tmp_path, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", "edgewise", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | {"PYTHONPATH": str(Path(ew.__file__).parent.parent)},
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
-def test_the_command(square, tmp_path):
+def test_the_command(square, tmp_path, monkeypatch, capsys):
     import meshio
 
-    square.write(tmp_path / "square.vtu")
-    (tmp_path / "m.mesh").write_text("2 1\n1 2 3\n1 3 4\n")
-    status, out, error = in_shell(
-        tmp_path, "partition", "--mesh", "square.vtu", "3", "-o", "parts.vtk", "--json", "--verify"
-    )
-    assert (status, error) == (0, "") and json.loads(out)["parts"] == 3
-    written = np.concatenate(meshio.read(tmp_path / "parts.vtk").cell_data["part"]).ravel()
+    monkeypatch.chdir(tmp_path)
+    square.write("square.vtu")
+    Path("m.mesh").write_text("2 1\n1 2 3\n1 3 4\n")
+    assert run(["partition", "--mesh", "square.vtu", "3", "-o", "parts.vtk", "--json", "--verify"]) == 0
+    out, error = capsys.readouterr()
+    assert error == "" and json.loads(out)["parts"] == 3
+    written = np.concatenate(meshio.read("parts.vtk").cell_data["part"]).ravel()
     assert written.tolist()[:2] == [-1, -1] and np.bincount(written[2:]).tolist() == [4, 4, 4]
-    status, _, error = in_shell(
-        tmp_path,
-        *(
-            "partition",
-            "--mesh",
-            "--metis-version",
-            "4",
-            "--gtype",
-            "nodal",
-            "m.mesh",
-            "2",
-            "-o",
-            "m.part",
-            "-q",
-        ),
-    )
-    assert (status, error) == (0, "")
-    assert sorted((tmp_path / "m.part").read_text().split()) == ["0", "0", "1", "1"]
+    mesh = ["--mesh", "m.mesh", "--metis-version", "4"]
+    assert run(["partition", *mesh, "2", "--gtype", "nodal", "-o", "m.part", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+    assert sorted(Path("m.part").read_text().split()) == ["0", "0", "1", "1"]
     for words, said in [
         (("partition", "m.mesh", "2"), "--mesh"),
         (("info", "m.mesh"), "is a mesh, not a graph"),
@@ -419,6 +392,6 @@ def test_the_command(square, tmp_path):
         (("partition", "--mesh", "m.mesh", "2", "--gtype", "nodal", "--ncommon", "2"), "dual graph"),
         (("partition", "--mesh", "none.vtu", "2"), "none.vtu"),
     ]:
-        status, _, error = in_shell(tmp_path, *words)
-        assert status != 0
+        assert run(words) == 2
+        error = capsys.readouterr().err
         assert said in error and error.count("\n") == 1, (words, error)

@@ -10,7 +10,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import EdgewiseError, FileError, OptionError
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 #: A row with a weight between others, in the formats of text that have weights.
 ROWS = {

@@ -451,7 +451,7 @@ def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(
     tmp_path, monkeypatch, suffix, reader, few_objects
 ):
     monkeypatch.setattr(typed_tables, "BATCH_ROWS", 5)
-    rows = 50 if suffix == ".parquet" else 300_000
+    rows = 50 if suffix == ".parquet" else 100_000
     names = pa.array(["a", None, *map(str, range(rows))])
     path = stored(tmp_path, suffix, pa.table({"left": names, "right": names.fill_null("b")}))
 

@@ -171,9 +171,8 @@ def test_renumbered_trees(shape, monkeypatch):
 
 @pytest.mark.ptx
 @pytest.mark.skipif(SIMULATED or INTERPRETED, reason="needs the compiler")
-@pytest.mark.parametrize("kind", [np.uint32, np.int64])
-def test_kernels_of_renumbered_trees_use_no_local_memory(kind):
-    vertices, words, flags, marks = (np.zeros(8, one) for one in (kind, np.int64, np.int32, np.bool_))
+def test_kernels_of_renumbered_trees_use_no_local_memory():
+    vertices, words, flags, marks = (np.zeros(8, one) for one in (np.uint32, np.int64, np.int32, np.bool_))
     trees = Trees(vertices, words, words, words[:0], vertices)
     lists = filter_step.Lists(vertices, vertices, words, words[:0], words, vertices, 1, 1)
     phase = filter_step.Phase(0, words, 0, words, np.zeros(0, np.uint8), flags)

@@ -11,7 +11,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 TEXTS = ["one", "three", "five and more than twelve bytes", "seven", "nine", "one"]
 ENDS = list(np.cumsum([0, *map(len, TEXTS)]))

@@ -16,8 +16,6 @@ from edgewise.command import run
 from edgewise.errors import EdgewiseError, FileError, GraphError
 from edgewise.ingest.id_types import describe, is_plain, joint_type, plain_ids, plain_type
 
-pytestmark = pytest.mark.interpreter
-
 UUIDS = [uuid.UUID(int=7 * number + 1) for number in range(5)]
 DAYS = [datetime.date(2020, 1, number + 1) for number in range(5)]
 TIMES = [datetime.datetime(2020, 1, number + 1, 12) for number in range(5)]

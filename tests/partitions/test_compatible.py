@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError
 from edgewise.partitions import PRESETS
 from edgewise.partitions.balance import limits_of
@@ -177,6 +178,7 @@ def test_warn_on_copies():
     ew.part_graph(2, xadj=starts, adjncy=adjacent.astype(np.int32), warn_on_copies=True)
 
 
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
 def test_balance_is_that_of_metis():
     """0.1 % by recursive bisection, which pymetis takes for up to 8 parts, and 3 % otherwise."""
     adjacency = grid(10, 10)

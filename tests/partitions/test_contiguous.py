@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError
 from edgewise.partitions import partition
 from edgewise.partitions.contiguous import make_contiguous
@@ -87,6 +88,7 @@ def test_zoo(shape):
         assert (found.measures.components <= 1).all()
 
 
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
 def test_a_mesh_is_balanced_and_contiguous():
     graph = ew.generate.grid(20, 20)
     for k in (7, 16):

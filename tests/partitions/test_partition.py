@@ -218,6 +218,7 @@ def test_several_weights_of_a_vertex():
     assert partition(grid, 2, vertex_weights=np.ones((16, 1), int)).is_balanced
 
 
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
 def test_patience():
     graph = ew.generate.rmat(7, edge_factor=4, seed=1)
     assert partition(graph, 4, patience=60).edge_cut <= partition(graph, 4, patience=1).edge_cut
@@ -249,6 +250,7 @@ def test_initial_partition_is_improved():
     assert again.edge_cut <= found.edge_cut
 
 
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
 def test_tries_are_no_worse():
     graph = ew.generate.rmat(7, edge_factor=4, seed=1)
     assert partition(graph, 4, tries=3).edge_cut <= partition(graph, 4).edge_cut

@@ -247,6 +247,7 @@ def test_pairs_stay_in_their_groups():
     assert mates_in(labels)[2] > 150 and (groups[labels] == groups).all()
 
 
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
 def test_small_graphs_with_isolated_vertices_have_many_parts():
     graph = ew.generate.rmat(8, edge_factor=4, seed=1).simplified()
     found = ew.partition(graph, 64, preset="fast")

@@ -20,9 +20,7 @@ STREETS = {
     "tntp-anaheim": "Anaheim_net.tntp.gz",
     "tntp-austin": "Austin_net.tntp.gz",
     "tntp-chicago-sketch": "ChicagoSketch_net.tntp.gz",
-    "tntp-philadelphia": "Philadelphia_net.tntp.gz",
     "tntp-siouxfalls": "SiouxFalls_net.tntp.gz",
-    "tntp-sydney": "Sydney_net.tntp.gz",
 }
 #: Graphs that are drawn for one test.
 BATCH = 50
