@@ -32,7 +32,7 @@ os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernel
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
-EXAMPLES = {"jit": 60, "interpreter": 30, "simulator": 30}
+EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}
 
 
 def engine():

@@ -34,7 +34,7 @@ ROOMS = {
     "transactions",
 }
 #: Faults that show at once.
-QUICK = ("a key is entered", "filter is read")
+QUICK = ("arrive without a fence", "a key is entered", "filter is read")
 
 
 def test_every_fault_can_be_planted():
