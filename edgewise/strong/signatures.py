@@ -31,7 +31,9 @@ from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, 
 from edgewise.device.shares import own_share
 from edgewise.device.warps import block_any, block_size, warp_aggregated_add
 from edgewise.index_type import index_type
+from edgewise.paths.csr import SAMPLED
 from edgewise.primitives.rounds import APART, Rounds, set_of
+from edgewise.strong.tarjan import Rows
 
 #: Whether a sweep has changed something.
 CHANGED = Rounds(0, APART)
@@ -68,6 +70,7 @@ class Signatures(NamedTuple):
     least: Any
     labels: Any  # (n,): the result
     parent: Any  # (n,): trees of contracted vertices, whose roots are their least
+    rows: Any  # Rows of the outgoing edges, with empty arrays if they are not there
     counters: Any
     unknown: int  # the label of vertices whose component is not known yet
 
@@ -105,6 +108,62 @@ def join_returning(worker, edges, count, state):
 
 
 @device
+def is_in_row(vertex, row, rows):
+    """Whether a vertex is in a row, as far as a search by halves tells, which an ascending row needs."""
+    low, high = rows.offsets[row], rows.offsets[row + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if rows.neighbours[middle] < vertex:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and rows.neighbours[low] == vertex
+
+
+@device
+def return_often(worker, edges, state):
+    """Whether more than one edge of :data:`FEW_RETURNING` has a return, by a sample; no if there are no rows."""
+    count, found = len(edges.sources), 0
+    for item in range(worker.id, SAMPLED if count and len(state.rows.offsets) else 0, worker.count):
+        edge = count * item // SAMPLED
+        if is_in_row(edges.sources[edge], np.int64(edges.targets[edge]), state.rows):
+            found += 1
+    if found > 0:
+        fetch_add(state.counters, set_of(RETURNING, 0), found)
+    barrier_wait(worker)
+    return FEW_RETURNING * load(state.counters, set_of(RETURNING, 0)) > SAMPLED
+
+
+@device
+def contract_returns(worker, edges, kept, state):
+    """Join the ends of all edges with a return, and copy the other edges to ``kept``; return the turn."""
+    parent, turn = state.parent, Turn(0, 1, len(edges.sources), True)
+    begin_contraction(worker, state)
+    clear_next(worker, state, turn)
+    barrier_wait(worker)
+    first, end, step = own_share(worker, 0, turn.left)
+    for edge in range(first, end, step):
+        source, target = edges.sources[edge], edges.targets[edge]
+        if source < target and parent[source] != parent[target]:
+            if is_in_row(source, np.int64(target), state.rows):
+                union(parent, source, target)
+    barrier_wait(worker)
+    return end_contraction(worker, edges, kept, state, turn)
+
+
+@device
+def end_contraction(worker, edges, kept, state, turn):
+    """Copy the edges whose ends are apart to ``kept``, with the roots of their ends; return the turn."""
+    counter = set_of(KEPT, turn.rounds)
+    flatten(worker, state.parent)
+    barrier_wait(worker)
+    keep(worker, edges, turn.left, kept, state, counter, True)
+    barrier_wait(worker)
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
+
+
+@device
 def flatten(worker, parent):
     """Put all vertices directly below their roots."""
     first, end, step = own_share(worker, 0, len(parent))
@@ -135,7 +194,7 @@ def contract(worker, edges, kept, state, turn):
 
     It is not complete, and nothing is copied, if there are few such cycles.
     """
-    returning, counter = set_of(RETURNING, turn.rounds), set_of(KEPT, turn.rounds)
+    returning = set_of(RETURNING, turn.rounds)
     pick(worker, edges, turn.left, state.least)
     barrier_wait(worker)
     found = join_returning(worker, edges, turn.left, state)
@@ -145,11 +204,7 @@ def contract(worker, edges, kept, state, turn):
     barrier_wait(worker)
     if FEW_RETURNING * load(state.counters, returning) < min(turn.left, len(state.parent)):
         return Turn(turn.sweeps, turn.rounds + 1, turn.left, False)
-    flatten(worker, state.parent)
-    barrier_wait(worker)
-    keep(worker, edges, turn.left, kept, state, counter, True)
-    barrier_wait(worker)
-    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
+    return end_contraction(worker, edges, kept, state, turn)
 
 
 @device
@@ -254,6 +309,7 @@ def label_rest(worker, state, contracted):
         while contracted and state.parent[root] != root:
             root = np.int64(state.parent[root])
         label = state.labels[root]
+        # race: others read the label of a root, from which either value gives its label
         state.labels[vertex] = root if label == state.unknown else label
 
 
@@ -302,7 +358,10 @@ def end_round(worker, edges, kept, state, turn):
 @parallel_region
 def run(worker, edges, kept, spare, state):
     """Find all components; ``kept`` and ``spare`` take the edges of later rounds in turns."""
-    turn, contracted = Turn(0, 0, len(edges.sources), True), False
+    turn, contracted = Turn(0, 1, len(edges.sources), True), return_often(worker, edges, state)
+    if contracted:
+        turn = contract_returns(worker, edges, kept, state)
+        edges, kept, spare = kept, spare, kept
     while turn.left > 0:
         begin(worker, state)
         barrier_wait(worker)
@@ -323,7 +382,7 @@ def run(worker, edges, kept, spare, state):
     label_rest(worker, state, contracted)
 
 
-def signatures(n_vertices, sources, targets):
+def signatures(n_vertices, sources, targets, offsets, neighbours):
     """Smallest vertex of each vertex's strongly connected component: (n,) index array."""
     device, kind = arrays.device_of(sources), index_type(n_vertices)
     unknown = np.iinfo(kind).max  # no vertex has this number
@@ -333,7 +392,8 @@ def signatures(n_vertices, sources, targets):
 
     labels = arrays.full(n_vertices, unknown, kind, device)
     counters = arrays.zeros(RETURNING.end, np.int64, device)
-    state = Signatures(empty(2 * n_vertices), labels, empty(n_vertices), counters, int(unknown))
+    rows = Rows(offsets, neighbours)
+    state = Signatures(empty(2 * n_vertices), labels, empty(n_vertices), rows, counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)
     return labels

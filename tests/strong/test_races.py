@@ -28,7 +28,8 @@ def new_state(scheduler, n=N):
     least, parent = (jittery(np.arange(n, dtype=np.uint32).repeat(times)) for times in (2, 1))
     counters = jittery(np.zeros(page.RETURNING.end, np.int64))
     unknown = np.full(n, 2**32 - 1, np.uint32)
-    return page.Signatures(least, unknown, parent, counters, 2**32 - 1)
+    rows = page.Rows(np.empty(0, np.int64), unknown[:0])
+    return page.Signatures(least, unknown, parent, rows, counters, 2**32 - 1)
 
 
 def labels_by(seed, edges, **replaced):
