@@ -123,8 +123,14 @@ def is_in_row(vertex, row, rows):
 
 @device
 def return_often(worker, edges, state):
-    """Whether more than one edge of :data:`FEW_RETURNING` has a return, by a sample; no if there are no rows."""
+    """Whether one edge of :data:`FEW_RETURNING` has a return, by a sample of the rows; no if there are none.
+
+    Meanwhile every vertex becomes a tree of its own.
+    """
     count, found = len(edges.sources), 0
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        state.parent[vertex] = vertex
     for item in range(worker.id, SAMPLED if count and len(state.rows.offsets) else 0, worker.count):
         edge = count * item // SAMPLED
         if is_in_row(edges.sources[edge], np.int64(edges.targets[edge]), state.rows):
@@ -139,9 +145,7 @@ def return_often(worker, edges, state):
 def contract_returns(worker, edges, kept, state):
     """Join the ends of all edges with a return, and copy the other edges to ``kept``; return the turn."""
     parent, turn = state.parent, Turn(0, 1, len(edges.sources), True)
-    begin_contraction(worker, state)
     clear_next(worker, state, turn)
-    barrier_wait(worker)
     first, end, step = own_share(worker, 0, turn.left)
     for edge in range(first, end, step):
         source, target = edges.sources[edge], edges.targets[edge]
@@ -181,11 +185,11 @@ def clear_next(worker, state, turn):
 
 
 @device
-def begin_contraction(worker, state):
-    """Let every vertex be a tree of its own that has picked nothing."""
+def clear_picks(worker, state):
+    """Let no vertex have picked anything."""
     first, end, step = own_share(worker, 0, len(state.parent))
     for vertex in range(first, end, step):
-        state.parent[vertex], state.least[2 * vertex] = vertex, state.unknown
+        state.least[2 * vertex] = state.unknown
 
 
 @device
@@ -359,26 +363,27 @@ def end_round(worker, edges, kept, state, turn):
 def run(worker, edges, kept, spare, state):
     """Find all components; ``kept`` and ``spare`` take the edges of later rounds in turns."""
     turn, contracted = Turn(0, 1, len(edges.sources), True), return_often(worker, edges, state)
+    contracting = contracted
     if contracted:
         turn = contract_returns(worker, edges, kept, state)
         edges, kept, spare = kept, spare, kept
     while turn.left > 0:
+        if contracting:
+            clear_picks(worker, state)
+            barrier_wait(worker)
+        while contracting:
+            turn = contract(worker, edges, kept, state, turn)
+            contracting = turn.complete and turn.left > 0
+            if turn.complete:
+                edges, kept, spare = kept, spare, kept
         begin(worker, state)
         barrier_wait(worker)
-        last = NEVER if contracted else turn.sweeps + SOON
-        turn = spread(worker, edges, state, turn, last)
+        turn = spread(worker, edges, state, turn, NEVER if contracted else turn.sweeps + SOON)
         if turn.complete:
             turn = end_round(worker, edges, kept, state, turn)
             edges, kept, spare = kept, spare, kept
         else:
-            begin_contraction(worker, state)
-            barrier_wait(worker)
             contracted = contracting = True
-            while contracting:
-                turn = contract(worker, edges, kept, state, turn)
-                contracting = turn.complete and turn.left > 0
-                if turn.complete:
-                    edges, kept, spare = kept, spare, kept
     label_rest(worker, state, contracted)
 
 
