@@ -45,6 +45,8 @@ RETURNING = Rounds(KEPT.end, APART)
 #: Sweeps after which cycles of two edges are contracted, of which a turn takes as long as two sweeps; 3, 6,
 #: 12 and 24 were measured on an H200 (``bench/notes/strong.md``, state ab13f71f).
 SOON = 12
+#: Sweeps after which edges inside the components that are known by then are left out.
+EARLY = 2
 #: More sweeps than there can be.
 NEVER = int(np.iinfo(np.int64).max)
 #: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
@@ -157,6 +159,19 @@ def contract_returns(worker, edges, kept, state):
 
 
 @device
+def settle(worker, edges, kept, state, turn):
+    """Contract the vertices whose signature is one vertex with that one; return the turn."""
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        reaching = state.least[2 * vertex]
+        if state.parent[vertex] == vertex and reaching == state.least[2 * vertex + 1]:
+            state.parent[vertex] = reaching
+    clear_next(worker, state, turn)
+    barrier_wait(worker)
+    return end_contraction(worker, edges, kept, state, turn)
+
+
+@device
 def end_contraction(worker, edges, kept, state, turn):
     """Copy the edges whose ends are apart to ``kept``, with the roots of their ends; return the turn."""
     counter = set_of(KEPT, turn.rounds)
@@ -262,7 +277,7 @@ def shorten(worker, state):
     """Let the vertices whose label is unknown jump, and tell the values of each other."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        if state.labels[vertex] == state.unknown:
+        if state.labels[vertex] == state.unknown and state.parent[vertex] == vertex:
             reaching, reached = jump(state.least, vertex, 0), jump(state.least, vertex, 1)
             lower(state.least, 2 * reaching + 1, reached)
             lower(state.least, 2 * reached, reaching)
@@ -305,12 +320,12 @@ def finish(worker, state):
 
 
 @device
-def label_rest(worker, state, contracted):
+def label_rest(worker, state):
     """Label the vertices that were contracted, and those that no edge joins to another of their component."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         root = np.int64(vertex)
-        while contracted and state.parent[root] != root:
+        while state.parent[root] != root:
             root = np.int64(state.parent[root])
         label = state.labels[root]
         # race: others read the label of a root, from which either value gives its label
@@ -378,13 +393,18 @@ def run(worker, edges, kept, spare, state):
                 edges, kept, spare = kept, spare, kept
         begin(worker, state)
         barrier_wait(worker)
-        turn = spread(worker, edges, state, turn, NEVER if contracted else turn.sweeps + SOON)
+        last = NEVER if contracted else turn.sweeps + SOON
+        turn = spread(worker, edges, state, turn, turn.sweeps + EARLY)
+        if not turn.complete:
+            turn = settle(worker, edges, kept, state, turn)
+            edges, kept, spare = kept, spare, kept
+            turn = spread(worker, edges, state, turn, last)
         if turn.complete:
             turn = end_round(worker, edges, kept, state, turn)
             edges, kept, spare = kept, spare, kept
         else:
             contracted = contracting = True
-    label_rest(worker, state, contracted)
+    label_rest(worker, state)
 
 
 def signatures(n_vertices, sources, targets, offsets, neighbours):
