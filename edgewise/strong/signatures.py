@@ -46,7 +46,7 @@ RETURNING = Rounds(KEPT.end, APART)
 #: 12 and 24 were measured on an H200 (``bench/notes/strong.md``, state ab13f71f).
 SOON = 12
 #: Sweeps after which edges inside the components that are known by then are left out.
-EARLY = 2
+EARLY = 1
 #: More sweeps than there can be.
 NEVER = int(np.iinfo(np.int64).max)
 #: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
