@@ -51,6 +51,7 @@ EARLY = 1
 NEVER = int(np.iinfo(np.int64).max)
 #: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
 FEW_RETURNING = 8
+ONE = np.uint64(1)
 #: Times that a block goes over its edges in a sweep, unless nothing changes any more.
 TURNS = 2
 
@@ -112,15 +113,13 @@ def join_returning(worker, edges, count, state):
 @device
 def is_in_row(vertex, row, rows):
     """Whether a vertex is in a row, as far as a search by halves tells, which an ascending row needs."""
-    low, high = rows.offsets[row], rows.offsets[row + 1]
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if rows.neighbours[middle] < vertex:
-            low = middle + 1
-        else:
-            high = middle
-    return low < end and rows.neighbours[low] == vertex
+    first = np.uint64(rows.offsets[row])
+    size = np.uint64(rows.offsets[row + 1]) - first
+    while size > ONE:
+        half = size >> ONE
+        first = first + half if rows.neighbours[first + half] <= vertex else first
+        size -= half
+    return size == ONE and rows.neighbours[first] == vertex
 
 
 @device
@@ -144,10 +143,26 @@ def return_often(worker, edges, state):
 
 
 @device
+def hang(worker, state):
+    """Put every vertex below the first vertex of its row, if that is less, and the edge has a return."""
+    offsets, neighbours = state.rows.offsets, state.rows.neighbours
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        if offsets[vertex] < offsets[vertex + 1]:
+            least = neighbours[offsets[vertex]]
+            if least < vertex and is_in_row(vertex, np.int64(least), state.rows):
+                state.parent[vertex] = least
+
+
+@device
 def contract_returns(worker, edges, kept, state):
     """Join the ends of all edges with a return, and copy the other edges to ``kept``; return the turn."""
     parent, turn = state.parent, Turn(0, 1, len(edges.sources), True)
     clear_next(worker, state, turn)
+    hang(worker, state)
+    barrier_wait(worker)
+    flatten(worker, parent)
+    barrier_wait(worker)
     first, end, step = own_share(worker, 0, turn.left)
     for edge in range(first, end, step):
         source, target = edges.sources[edge], edges.targets[edge]
