@@ -33,6 +33,7 @@ from edgewise.device.warps import block_any, block_size, warp_aggregated_add
 from edgewise.index_type import index_type
 from edgewise.paths.csr import SAMPLED
 from edgewise.primitives.rounds import APART, Rounds, set_of
+from edgewise.strong.returns import FEW_RETURNING, is_in_row
 from edgewise.strong.tarjan import Rows
 
 #: Whether a sweep has changed something.
@@ -49,9 +50,6 @@ SOON = 12
 EARLY = 1
 #: More sweeps than there can be.
 NEVER = int(np.iinfo(np.int64).max)
-#: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
-FEW_RETURNING = 8
-ONE = np.uint64(1)
 #: Times that a block goes over its edges in a sweep, unless nothing changes any more.
 TURNS = 2
 
@@ -108,18 +106,6 @@ def join_returning(worker, edges, count, state):
             union(state.parent, source, target)
             found += 1
     return found
-
-
-@device
-def is_in_row(vertex, row, rows):
-    """Whether a vertex is in a row, as far as a search by halves tells, which an ascending row needs."""
-    first = np.uint64(rows.offsets[row])
-    size = np.uint64(rows.offsets[row + 1]) - first
-    while size > ONE:
-        half = size >> ONE
-        first = first + half if rows.neighbours[first + half] <= vertex else first
-        size -= half
-    return size == ONE and rows.neighbours[first] == vertex
 
 
 @device
