@@ -20,6 +20,11 @@ Backwards a pull reads outgoing rows, and needs no others: in a graph without lo
 those in front of it find it in the same sweep, so a few sweeps are enough.  If they do not find fewer and
 fewer, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches,
 which has them.
+
+*Returns.*  Where many edges have one, as in street networks, a search that follows only those finds most of
+the component at once: what the pivot reaches by them also reaches the pivot.  Both push and pull read the
+outgoing rows.  Then a search backwards tells what else reaches the component, and a search forwards what of
+that is reached, if there is anything.  In the rows of hubs it would take too long to look for returns.
 """
 
 from typing import Any, NamedTuple
@@ -110,11 +115,13 @@ def counts(way, vertex, other):
 
 @counts.of(Way)
 def every_entry_counts(way, vertex, other):
+    """Any entry belongs to a search in one direction."""
     return True
 
 
 @counts.of(MutualWay)
 def entry_with_return_counts(way, vertex, other):
+    """Only an entry with a return belongs to the search."""
     return is_in_row(vertex, np.int64(other), way.following)
 
 
@@ -387,8 +394,8 @@ def mark_component(adjacency, pivot, state):
         head, tail, entries, unmarked = state.counters[RESULT : RESULT + 4].tolist()
         return Extent(head, tail, entries, unmarked, 0)
 
-    def begin(way, unmarked):
-        state.marks[pivot], state.listed[0] = way.after, pivot
+    def begin(mark, unmarked):
+        state.marks[pivot], state.listed[0] = mark, pivot
         return Extent(0, 1, int(outgoing.offsets[pivot + 1] - outgoing.offsets[pivot]), unmarked, 0)
 
     def search_backwards(before, after, extent):
@@ -397,28 +404,21 @@ def mark_component(adjacency, pivot, state):
             if len(found) > SWEEPS and 2 * found[-1] > found[-2]:
                 way = way._replace(following=adjacency.incoming)
                 break
-            left, extent = extent.unmarked, search(way, extent, 1)
-            found.append(left - extent.unmarked)
-        search(way, extent)
+            unmarked, extent = extent.unmarked, search(way, extent, 1)
+            found.append(unmarked - extent.unmarked)
+        return search(way, extent)
 
     if adjacency.has_incoming or adjacency.skew > SKEWED or not return_often(outgoing):
-        forwards = Way(outgoing, incoming, UNREACHED, ONE_WAY)
-        extent = search(forwards, begin(forwards, n - 1))
-        search_backwards(ONE_WAY, BOTH, begin(forwards._replace(after=BOTH), n - extent.unmarked - 1))
+        extent = search(Way(outgoing, incoming, UNREACHED, ONE_WAY), begin(ONE_WAY, n - 1))
+        search_backwards(ONE_WAY, BOTH, begin(BOTH, n - extent.unmarked - 1))
         return
-    mutual = MutualWay(outgoing, outgoing, UNREACHED, BOTH)
-    extent = search(mutual, begin(mutual, n - 1))
-    unmarked = extent.unmarked
-    sweep = Way(incoming._replace(offsets=outgoing.offsets[:0]), outgoing, UNREACHED, ONE_WAY)
-    extent = search(sweep, Extent(0, n - unmarked, 0, unmarked, 0), 1)
-    search_backwards(UNREACHED, ONE_WAY, extent)
-    found = unmarked - int(state.counters[RESULT + 3])
-    if found:
+    others = search(MutualWay(outgoing, outgoing, UNREACHED, BOTH), begin(BOTH, n - 1)).unmarked
+    extent = search_backwards(UNREACHED, ONE_WAY, Extent(0, n - others, 0, others, 0))
+    if extent.unmarked < others:
         members = np.flatnonzero(state.marks == BOTH)
         state.listed[: len(members)] = members
-        outgoing, incoming = both_rows(adjacency)
-        extent = Extent(0, len(members), len(outgoing.neighbours), found, 0)
-        search(Way(outgoing, incoming, ONE_WAY, BOTH), extent)
+        extent = Extent(0, len(members), len(outgoing.neighbours), others - extent.unmarked, 0)
+        search(Way(*both_rows(adjacency), ONE_WAY, BOTH), extent)
 
 
 def forward_backward(n, adjacency):

@@ -12,11 +12,19 @@ have near numbers.  Between sweeps the values of vertices become the values of t
 less, so that a long path takes few sweeps.  The least vertex that reaches a vertex also reaches what that one
 does, and takes over the least of it; so does the other value in the opposite direction.
 
-Long paths, as in street networks, would still take hundreds of sweeps.  If values do not settle soon, cycles
-of two edges are contracted, and the round begins again with what is left.  Every vertex picks one of its
-targets, and an edge whose source is the pick of its target joins the two, turn after turn, as long as many
-edges do.  What was joined is one vertex from then on, so later turns also find longer cycles.  Of street
-networks, most of whose edges lead both ways, a few turns leave little.
+After one sweep many vertices have a signature of one vertex already: most of them, in a graph with a giant
+component.  They are contracted with that one, so later sweeps read few edges.
+
+An edge with a return joins its ends.  Where the graph has rows, and a sample of its edges has many returns,
+the ends of all these are joined before the first sweep.  Every vertex hangs below the first one of its row
+(Jaiganesh & Burtscher 2018, ECL-CC); then edges whose ends are still apart look for their return in the row
+of their target.  Of a graph whose edges all lead both ways nothing is left.
+
+Long one-way paths, as in street networks, would still take hundreds of sweeps.  So if values do not settle
+soon, and after returns were joined, cycles of two edges are contracted, and the round begins again with what
+is left.  Every vertex picks one of its targets, and an edge whose source is the pick of its target joins the
+two, turn after turn, as long as many edges do.  What was joined is one vertex from then on, so later turns
+also find longer cycles.
 
 All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """
@@ -152,9 +160,9 @@ def contract_returns(worker, edges, kept, state):
     first, end, step = own_share(worker, 0, turn.left)
     for edge in range(first, end, step):
         source, target = edges.sources[edge], edges.targets[edge]
-        if source < target and parent[source] != parent[target]:
-            if is_in_row(source, np.int64(target), state.rows):
-                union(parent, source, target)
+        is_apart = source < target and parent[source] != parent[target]
+        if is_apart and is_in_row(source, np.int64(target), state.rows):
+            union(parent, source, target)
     barrier_wait(worker)
     return end_contraction(worker, edges, kept, state, turn)
 

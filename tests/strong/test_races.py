@@ -82,7 +82,7 @@ def test_edges_that_all_have_a_return_need_no_sweep():
 
 
 def test_joins_of_returns_at_the_same_time_are_not_lost():
-    """Two edges join the tree of vertex 2 to those of 0 and 1; with a join lost, one of them would be left."""
+    """Two edges join the tree of vertex 2 to those of 0 and 1; one is left if a join is lost."""
     ends = np.array([[0, 1, 1, 1, 1, 2, 2, 3, 4], [3, 4, 4, 4, 4, 5, 6, 5, 6]])
     edges, rows = in_rows(*np.concatenate([ends, ends[::-1]], axis=1))
 
