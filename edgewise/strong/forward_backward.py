@@ -418,7 +418,8 @@ def mark_component(adjacency, pivot, state):
         members = np.flatnonzero(state.marks == BOTH)
         state.listed[: len(members)] = members
         extent = Extent(0, len(members), len(outgoing.neighbours), others - extent.unmarked, 0)
-        search(Way(*both_rows(adjacency), ONE_WAY, BOTH), extent)
+        following, preceding = both_rows(adjacency)
+        search(Way(following, preceding, ONE_WAY, BOTH), extent)
 
 
 def forward_backward(n, adjacency):
