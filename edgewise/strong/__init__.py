@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Unpack
 
+import numpy as np
+
 from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.regions import workers
@@ -166,5 +168,11 @@ def _is_small(graph):
 def _form_of(graph, reads):
     """What a method reads of a graph."""
     if reads == "edges":
-        return graph.sources, graph.targets
+        edges = graph.sources, graph.targets
+        return *edges, *((graph.offsets, graph.neighbours) if graph.has_rows else _no_rows(edges[1]))
     return (adjacency_of(graph),) if reads == "adjacency" else (graph.offsets, graph.neighbours)
+
+
+def _no_rows(targets):
+    device = arrays.device_of(targets)
+    return arrays.empty(0, np.int64, device), targets[:0]

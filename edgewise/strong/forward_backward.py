@@ -20,22 +20,28 @@ Backwards a pull reads outgoing rows, and needs no others: in a graph without lo
 those in front of it find it in the same sweep, so a few sweeps are enough.  If they do not find fewer and
 fewer, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches,
 which has them.
+
+*Returns.*  Where many edges have one, as in street networks, a search that follows only those finds most of
+the component at once: what the pivot reaches by them also reaches the pivot.  Both push and pull read the
+outgoing rows.  Then a search backwards tells what else reaches the component, and a search forwards what of
+that is reached, if there is anything.  In the rows of hubs it would take too long to look for returns.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, cas, device, fetch_add, fetch_min, load, parallel_region
+from edgewise.device import barrier_wait, by_class, cas, device, fetch_add, fetch_min, load, parallel_region
 from edgewise.device.regions import workers
 from edgewise.device.shares import own_share
 from edgewise.paths.csr import CSR, SAMPLED, Adjacency
 from edgewise.paths.local_search import search_nearby
 from edgewise.primitives.rounds import APART, Rounds, clear_set, places, set_of, words
+from edgewise.strong.returns import is_in_row, return_often
 from edgewise.strong.tarjan import label_among
 
-#: Marks of a vertex: not reached, reached from the pivot, reaching it, too, and alone in its component.
-UNREACHED, FORWARD, BOTH, ALONE = 0, 1, 2, 3
+#: Marks of a vertex: not reached, reached in one direction, in both, and alone in its component.
+UNREACHED, ONE_WAY, BOTH, ALONE = 0, 1, 2, 3
 #: Vertices of a worker's own list.
 OWN = 4096
 #: Entries that a worker reads from what it has taken until it leaves the rest to the next round.
@@ -50,6 +56,8 @@ PUSH_COST, TEST_COST = 8, 4
 SWEEPS = 3
 #: Trimming goes on while a round leaves less than this part of the vertices.
 LEFT = 0.75
+#: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves.
+SKEWED = 4
 #: Vertices that are tried as a pivot.
 TRIED = 4
 #: More levels or rounds than a search has.
@@ -92,6 +100,29 @@ class Way(NamedTuple):
     preceding: Any
     before: Any
     after: Any
+
+
+class MutualWay(Way):
+    """A search along edges with a return: ``following`` and ``preceding`` are the same rows."""
+
+    __slots__ = ()
+
+
+@by_class
+def counts(way, vertex, other):
+    """Whether an entry of a row, which leads from a vertex to the other one, belongs to the search."""
+
+
+@counts.of(Way)
+def every_entry_counts(way, vertex, other):
+    """Any entry belongs to a search in one direction."""
+    return True
+
+
+@counts.of(MutualWay)
+def entry_with_return_counts(way, vertex, other):
+    """Only an entry with a return belongs to the search."""
+    return is_in_row(vertex, np.int64(other), way.following)
 
 
 class Extent(NamedTuple):
@@ -139,7 +170,9 @@ def push_from(first, end, own, way, state, tail, place):
         budget -= offsets[vertex + 1] - offsets[vertex]
         for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
             other = neighbours[entry]
-            if marks[other] != way.before or cas(marks, other, way.before, way.after) != way.before:
+            if marks[other] != way.before or not counts(way, vertex, other):
+                continue
+            if cas(marks, other, way.before, way.after) != way.before:
                 continue
             if high == len(own):
                 leave_rows(own, low, high, way, state, tail, place)
@@ -166,10 +199,11 @@ def push(worker, way, state, extent, place):
 
 
 @device
-def finds(vertex, rows, marks, mark):
-    """Whether a neighbour of the vertex has the mark."""
-    for entry in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
-        if marks[rows.neighbours[entry]] == mark:
+def finds(vertex, way, marks):
+    """Whether a vertex before this one, or a mutual neighbour, has the mark or one above it."""
+    offsets, neighbours = way.preceding.offsets, way.preceding.neighbours
+    for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
+        if marks[neighbours[entry]] >= way.after and counts(way, vertex, neighbours[entry]):
             return True
     return False
 
@@ -181,7 +215,7 @@ def pull(worker, way, state, extent, place):
     first = fetch_add(state.counters, place + AT.taken, BLOCK)
     while first < len(marks):
         for vertex in range(first, min(first + BLOCK, len(marks))):
-            if marks[vertex] == way.before and finds(vertex, way.preceding, marks, way.after):
+            if marks[vertex] == way.before and finds(vertex, way, marks):
                 marks[vertex] = way.after
                 own[count] = vertex
                 count += 1
@@ -350,32 +384,42 @@ def new_state(n_vertices, kind, n_workers):
 
 
 def mark_component(adjacency, pivot, state):
-    """Mark the component of the pivot, and what else it reaches."""
+    """Mark the component of the pivot, and what else is reached in one direction."""
     outgoing, incoming = both_rows(adjacency)
     n, n_workers = len(state.marks), len(state.own)
 
-    def search(way, extent, most):
+    def search(way, extent, most=ENDLESS):
         state.counters[: SETS.end] = 0
         reach.with_workers(n_workers, way, state, extent, most)
         head, tail, entries, unmarked = state.counters[RESULT : RESULT + 4].tolist()
         return Extent(head, tail, entries, unmarked, 0)
 
-    def begin(way, unmarked):
-        state.marks[pivot], state.listed[0] = way.after, pivot
-        rows = way.following if len(way.following.offsets) else way.preceding
-        return Extent(0, 1, int(rows.offsets[pivot + 1] - rows.offsets[pivot]), unmarked, 0)
+    def begin(mark, unmarked):
+        state.marks[pivot], state.listed[0] = mark, pivot
+        return Extent(0, 1, int(outgoing.offsets[pivot + 1] - outgoing.offsets[pivot]), unmarked, 0)
 
-    forwards = Way(outgoing, incoming, UNREACHED, FORWARD)
-    extent = search(forwards, begin(forwards, n - 1), ENDLESS)
-    backwards = Way(incoming, outgoing, FORWARD, BOTH)
-    extent, found = begin(backwards, n - extent.unmarked - 1), [n]
-    while not adjacency.has_incoming and extent.head < extent.tail:
-        if len(found) > SWEEPS and 2 * found[-1] > found[-2]:
-            backwards = Way(adjacency.incoming, outgoing, FORWARD, BOTH)
-            break
-        before, extent = extent.unmarked, search(backwards, extent, 1)
-        found.append(before - extent.unmarked)
-    search(backwards, extent, ENDLESS)
+    def search_backwards(before, after, extent):
+        way, found = Way(incoming, outgoing, before, after), [n]
+        while not adjacency.has_incoming and extent.head < extent.tail:
+            if len(found) > SWEEPS and 2 * found[-1] > found[-2]:
+                way = way._replace(following=adjacency.incoming)
+                break
+            unmarked, extent = extent.unmarked, search(way, extent, 1)
+            found.append(unmarked - extent.unmarked)
+        return search(way, extent)
+
+    if adjacency.has_incoming or adjacency.skew > SKEWED or not return_often(outgoing):
+        extent = search(Way(outgoing, incoming, UNREACHED, ONE_WAY), begin(ONE_WAY, n - 1))
+        search_backwards(ONE_WAY, BOTH, begin(BOTH, n - extent.unmarked - 1))
+        return
+    others = search(MutualWay(outgoing, outgoing, UNREACHED, BOTH), begin(BOTH, n - 1)).unmarked
+    extent = search_backwards(UNREACHED, ONE_WAY, Extent(0, n - others, 0, others, 0))
+    if extent.unmarked < others:
+        members = np.flatnonzero(state.marks == BOTH)
+        state.listed[: len(members)] = members
+        extent = Extent(0, len(members), len(outgoing.neighbours), others - extent.unmarked, 0)
+        following, preceding = both_rows(adjacency)
+        search(Way(following, preceding, ONE_WAY, BOTH), extent)
 
 
 def forward_backward(n, adjacency):

@@ -12,11 +12,19 @@ have near numbers.  Between sweeps the values of vertices become the values of t
 less, so that a long path takes few sweeps.  The least vertex that reaches a vertex also reaches what that one
 does, and takes over the least of it; so does the other value in the opposite direction.
 
-Long paths, as in street networks, would still take hundreds of sweeps.  If values do not settle soon, cycles
-of two edges are contracted, and the round begins again with what is left.  Every vertex picks one of its
-targets, and an edge whose source is the pick of its target joins the two, turn after turn, as long as many
-edges do.  What was joined is one vertex from then on, so later turns also find longer cycles.  Of street
-networks, most of whose edges lead both ways, a few turns leave little.
+After one sweep many vertices have a signature of one vertex already: most of them, in a graph with a giant
+component.  They are contracted with that one, so later sweeps read few edges.
+
+An edge with a return joins its ends.  Where the graph has rows, and a sample of its edges has many returns,
+the ends of all these are joined before the first sweep.  Every vertex hangs below the first one of its row
+(Jaiganesh & Burtscher 2018, ECL-CC); then edges whose ends are still apart look for their return in the row
+of their target.  Of a graph whose edges all lead both ways nothing is left.
+
+Long one-way paths, as in street networks, would still take hundreds of sweeps.  So if values do not settle
+soon, and after returns were joined, cycles of two edges are contracted, and the round begins again with what
+is left.  Every vertex picks one of its targets, and an edge whose source is the pick of its target joins the
+two, turn after turn, as long as many edges do.  What was joined is one vertex from then on, so later turns
+also find longer cycles.
 
 All sweeps and rounds are one region, with barriers between them (:mod:`edgewise.primitives.rounds`).
 """
@@ -31,7 +39,10 @@ from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, 
 from edgewise.device.shares import own_share
 from edgewise.device.warps import block_any, block_size, warp_aggregated_add
 from edgewise.index_type import index_type
+from edgewise.paths.csr import SAMPLED
 from edgewise.primitives.rounds import APART, Rounds, set_of
+from edgewise.strong.returns import FEW_RETURNING, is_in_row
+from edgewise.strong.tarjan import Rows
 
 #: Whether a sweep has changed something.
 CHANGED = Rounds(0, APART)
@@ -43,10 +54,10 @@ RETURNING = Rounds(KEPT.end, APART)
 #: Sweeps after which cycles of two edges are contracted, of which a turn takes as long as two sweeps; 3, 6,
 #: 12 and 24 were measured on an H200 (``bench/notes/strong.md``, state ab13f71f).
 SOON = 12
+#: Sweeps after which edges inside the components that are known by then are left out.
+EARLY = 1
 #: More sweeps than there can be.
 NEVER = int(np.iinfo(np.int64).max)
-#: Contraction goes on while one edge of so many joins its ends, or one for so many vertices.
-FEW_RETURNING = 8
 #: Times that a block goes over its edges in a sweep, unless nothing changes any more.
 TURNS = 2
 
@@ -68,6 +79,7 @@ class Signatures(NamedTuple):
     least: Any
     labels: Any  # (n,): the result
     parent: Any  # (n,): trees of contracted vertices, whose roots are their least
+    rows: Any  # Rows of the outgoing edges, with empty arrays if they are not there
     counters: Any
     unknown: int  # the label of vertices whose component is not known yet
 
@@ -105,6 +117,81 @@ def join_returning(worker, edges, count, state):
 
 
 @device
+def return_often(worker, edges, state):
+    """Whether one edge of :data:`FEW_RETURNING` has a return, by a sample of the rows; no if there are none.
+
+    Meanwhile every vertex becomes a tree of its own.
+    """
+    count, found = len(edges.sources), 0
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        state.parent[vertex] = vertex
+    for item in range(worker.id, SAMPLED if count and len(state.rows.offsets) else 0, worker.count):
+        edge = count * item // SAMPLED
+        if is_in_row(edges.sources[edge], np.int64(edges.targets[edge]), state.rows):
+            found += 1
+    if found > 0:
+        fetch_add(state.counters, set_of(RETURNING, 0), found)
+    barrier_wait(worker)
+    return FEW_RETURNING * load(state.counters, set_of(RETURNING, 0)) > SAMPLED
+
+
+@device
+def hang(worker, state):
+    """Put every vertex below the first vertex of its row, if that is less, and the edge has a return."""
+    offsets, neighbours = state.rows.offsets, state.rows.neighbours
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        if offsets[vertex] < offsets[vertex + 1]:
+            least = neighbours[offsets[vertex]]
+            if least < vertex and is_in_row(vertex, np.int64(least), state.rows):
+                state.parent[vertex] = least
+
+
+@device
+def contract_returns(worker, edges, kept, state):
+    """Join the ends of all edges with a return, and copy the other edges to ``kept``; return the turn."""
+    parent, turn = state.parent, Turn(0, 1, len(edges.sources), True)
+    clear_next(worker, state, turn)
+    hang(worker, state)
+    barrier_wait(worker)
+    flatten(worker, parent)
+    barrier_wait(worker)
+    first, end, step = own_share(worker, 0, turn.left)
+    for edge in range(first, end, step):
+        source, target = edges.sources[edge], edges.targets[edge]
+        is_apart = source < target and parent[source] != parent[target]
+        if is_apart and is_in_row(source, np.int64(target), state.rows):
+            union(parent, source, target)
+    barrier_wait(worker)
+    return end_contraction(worker, edges, kept, state, turn)
+
+
+@device
+def settle(worker, edges, kept, state, turn):
+    """Contract the vertices whose signature is one vertex with that one; return the turn."""
+    first, end, step = own_share(worker, 0, len(state.parent))
+    for vertex in range(first, end, step):
+        reaching = state.least[2 * vertex]
+        if state.parent[vertex] == vertex and reaching == state.least[2 * vertex + 1]:
+            state.parent[vertex] = reaching
+    clear_next(worker, state, turn)
+    barrier_wait(worker)
+    return end_contraction(worker, edges, kept, state, turn)
+
+
+@device
+def end_contraction(worker, edges, kept, state, turn):
+    """Copy the edges whose ends are apart to ``kept``, with the roots of their ends; return the turn."""
+    counter = set_of(KEPT, turn.rounds)
+    flatten(worker, state.parent)
+    barrier_wait(worker)
+    keep(worker, edges, turn.left, kept, state, counter, True)
+    barrier_wait(worker)
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
+
+
+@device
 def flatten(worker, parent):
     """Put all vertices directly below their roots."""
     first, end, step = own_share(worker, 0, len(parent))
@@ -122,11 +209,11 @@ def clear_next(worker, state, turn):
 
 
 @device
-def begin_contraction(worker, state):
-    """Let every vertex be a tree of its own that has picked nothing."""
+def clear_picks(worker, state):
+    """Let no vertex have picked anything."""
     first, end, step = own_share(worker, 0, len(state.parent))
     for vertex in range(first, end, step):
-        state.parent[vertex], state.least[2 * vertex] = vertex, state.unknown
+        state.least[2 * vertex] = state.unknown
 
 
 @device
@@ -135,7 +222,7 @@ def contract(worker, edges, kept, state, turn):
 
     It is not complete, and nothing is copied, if there are few such cycles.
     """
-    returning, counter = set_of(RETURNING, turn.rounds), set_of(KEPT, turn.rounds)
+    returning = set_of(RETURNING, turn.rounds)
     pick(worker, edges, turn.left, state.least)
     barrier_wait(worker)
     found = join_returning(worker, edges, turn.left, state)
@@ -145,11 +232,7 @@ def contract(worker, edges, kept, state, turn):
     barrier_wait(worker)
     if FEW_RETURNING * load(state.counters, returning) < min(turn.left, len(state.parent)):
         return Turn(turn.sweeps, turn.rounds + 1, turn.left, False)
-    flatten(worker, state.parent)
-    barrier_wait(worker)
-    keep(worker, edges, turn.left, kept, state, counter, True)
-    barrier_wait(worker)
-    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter), True)
+    return end_contraction(worker, edges, kept, state, turn)
 
 
 @device
@@ -203,7 +286,7 @@ def shorten(worker, state):
     """Let the vertices whose label is unknown jump, and tell the values of each other."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
-        if state.labels[vertex] == state.unknown:
+        if state.labels[vertex] == state.unknown and state.parent[vertex] == vertex:
             reaching, reached = jump(state.least, vertex, 0), jump(state.least, vertex, 1)
             lower(state.least, 2 * reaching + 1, reached)
             lower(state.least, 2 * reached, reaching)
@@ -246,14 +329,15 @@ def finish(worker, state):
 
 
 @device
-def label_rest(worker, state, contracted):
+def label_rest(worker, state):
     """Label the vertices that were contracted, and those that no edge joins to another of their component."""
     first, end, step = own_share(worker, 0, len(state.labels))
     for vertex in range(first, end, step):
         root = np.int64(vertex)
-        while contracted and state.parent[root] != root:
+        while state.parent[root] != root:
             root = np.int64(state.parent[root])
         label = state.labels[root]
+        # race: others read the label of a root, from which either value gives its label
         state.labels[vertex] = root if label == state.unknown else label
 
 
@@ -302,28 +386,37 @@ def end_round(worker, edges, kept, state, turn):
 @parallel_region
 def run(worker, edges, kept, spare, state):
     """Find all components; ``kept`` and ``spare`` take the edges of later rounds in turns."""
-    turn, contracted = Turn(0, 0, len(edges.sources), True), False
+    turn, contracted = Turn(0, 1, len(edges.sources), True), return_often(worker, edges, state)
+    contracting = contracted
+    if contracted:
+        turn = contract_returns(worker, edges, kept, state)
+        edges, kept, spare = kept, spare, kept
     while turn.left > 0:
+        if contracting:
+            clear_picks(worker, state)
+            barrier_wait(worker)
+        while contracting:
+            turn = contract(worker, edges, kept, state, turn)
+            contracting = turn.complete and turn.left > 0
+            if turn.complete:
+                edges, kept, spare = kept, spare, kept
         begin(worker, state)
         barrier_wait(worker)
         last = NEVER if contracted else turn.sweeps + SOON
-        turn = spread(worker, edges, state, turn, last)
+        turn = spread(worker, edges, state, turn, turn.sweeps + EARLY)
+        if not turn.complete:
+            turn = settle(worker, edges, kept, state, turn)
+            edges, kept, spare = kept, spare, kept
+            turn = spread(worker, edges, state, turn, last)
         if turn.complete:
             turn = end_round(worker, edges, kept, state, turn)
             edges, kept, spare = kept, spare, kept
         else:
-            begin_contraction(worker, state)
-            barrier_wait(worker)
             contracted = contracting = True
-            while contracting:
-                turn = contract(worker, edges, kept, state, turn)
-                contracting = turn.complete and turn.left > 0
-                if turn.complete:
-                    edges, kept, spare = kept, spare, kept
-    label_rest(worker, state, contracted)
+    label_rest(worker, state)
 
 
-def signatures(n_vertices, sources, targets):
+def signatures(n_vertices, sources, targets, offsets, neighbours):
     """Smallest vertex of each vertex's strongly connected component: (n,) index array."""
     device, kind = arrays.device_of(sources), index_type(n_vertices)
     unknown = np.iinfo(kind).max  # no vertex has this number
@@ -333,7 +426,8 @@ def signatures(n_vertices, sources, targets):
 
     labels = arrays.full(n_vertices, unknown, kind, device)
     counters = arrays.zeros(RETURNING.end, np.int64, device)
-    state = Signatures(empty(2 * n_vertices), labels, empty(n_vertices), counters, int(unknown))
+    rows = Rows(offsets, neighbours)
+    state = Signatures(empty(2 * n_vertices), labels, empty(n_vertices), rows, counters, int(unknown))
     kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
     run(Edges(sources, targets), kept, spare, state)
     return labels

@@ -21,20 +21,21 @@ EXPECTED = oracle(N, SOURCES.tolist(), TARGETS.tolist())
 STREETS = np.array([[0, 1, 1, 2, 6, 7, 4, 5, 2, 7, 6], [1, 0, 2, 1, 7, 6, 5, 4, 6, 4, 3]], np.uint32)
 
 
-def new_state(scheduler, n=N):
+def new_state(scheduler, n=N, rows=None):
     def jittery(values):
         return jitter.Jittery(values, scheduler)
 
     least, parent = (jittery(np.arange(n, dtype=np.uint32).repeat(times)) for times in (2, 1))
     counters = jittery(np.zeros(page.RETURNING.end, np.int64))
     unknown = np.full(n, 2**32 - 1, np.uint32)
-    return page.Signatures(least, unknown, parent, counters, 2**32 - 1)
+    rows = rows or page.Rows(np.empty(0, np.int64), unknown[:0])
+    return page.Signatures(least, unknown, parent, rows, counters, 2**32 - 1)
 
 
-def labels_by(seed, edges, **replaced):
+def labels_by(seed, edges, rows=None, **replaced):
     scheduler = jitter.Scheduler(seed)
     region = jitter.jittery(page.run.body, **replaced)
-    state = new_state(scheduler)
+    state = new_state(scheduler, rows=rows)
     kept, spare = (page.Edges(*np.zeros((2, len(edges[0])), np.uint32)) for _ in range(2))
     ended = jitter.run_region(
         scheduler,
@@ -57,6 +58,50 @@ def test_labels_are_right_when_cycles_are_contracted():
     assert [expected.count(label) for label in (0, 4, 6)] == [3, 2, 2]
     for seed in MANY_SEEDS:
         assert labels_by(seed, STREETS, SOON=0) == expected, f"seed {seed}"
+
+
+def in_rows(sources, targets):
+    """Edges in the order of their rows, and the rows."""
+    order = np.lexsort((targets, sources))
+    edges = np.array([sources, targets], np.uint32)[:, order]
+    return edges, page.Rows(np.searchsorted(edges[0], np.arange(N + 1)), edges[1])
+
+
+def test_labels_are_right_when_returns_are_contracted():
+    edges, rows = in_rows(*STREETS)
+    for seed in MANY_SEEDS:
+        assert labels_by(seed, edges, rows) == oracle(N, *STREETS.tolist()), f"seed {seed}"
+
+
+def test_edges_that_all_have_a_return_need_no_sweep():
+    ends = np.array([[8, 7, 6, 5, 3, 1], [7, 6, 5, 4, 4, 2]])
+    edges, rows = in_rows(*np.concatenate([ends, ends[::-1]], axis=1))
+    expected = [0, 1, 1, 3, 3, 3, 3, 3, 3]
+    for seed in MANY_SEEDS:
+        assert labels_by(seed, edges, rows, spread=None) == expected, f"seed {seed}"
+
+
+def test_joins_of_returns_at_the_same_time_are_not_lost():
+    """Two edges join the tree of vertex 2 to those of 0 and 1; one is left if a join is lost."""
+    ends = np.array([[0, 1, 1, 1, 1, 2, 2, 3, 4], [3, 4, 4, 4, 4, 5, 6, 5, 6]])
+    edges, rows = in_rows(*np.concatenate([ends, ends[::-1]], axis=1))
+
+    def leaves_nothing(seed, **replaced):
+        left = []
+        region = jitter.jittery(page.contract_returns, **replaced)
+        scheduler = jitter.Scheduler(seed)
+        state, kept = new_state(scheduler, rows=rows), page.Edges(*np.zeros((2, 2 * N), np.uint32))
+        jitter.run_region(
+            scheduler,
+            WORKERS,
+            lambda number, barrier: left.append(
+                region(Worker(number, WORKERS, barrier), page.Edges(*edges), kept, state).left
+            ),
+        )
+        return left == [0] * WORKERS
+
+    assert all(leaves_nothing(seed) for seed in MANY_SEEDS)
+    assert not all(leaves_nothing(seed, cas=jitter.careless_cas) for seed in range(120))
 
 
 def test_joins_at_the_same_time_are_not_lost():

@@ -16,6 +16,7 @@ from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.csr import adjacency_of
 from edgewise.strong import METHODS
 from edgewise.strong.forward_backward import forward_backward
+from edgewise.strong.returns import return_often
 from edgewise.strong.tarjan import components_in_order
 from tests.oracles import strong_components as oracle
 from tests.zoo import ZOO
@@ -109,12 +110,57 @@ def test_a_thousand_random_graphs_as_scipy_labels_them():
     draw = np.random.default_rng(11)
     for case in range(1000):
         n = int(draw.integers(1, 60))
-        graph = directed(n, *draw.integers(0, n, (2, int(draw.integers(0, 4 * n)))))
+        graph = directed(n, *_partly_back(draw, *draw.integers(0, n, (2, int(draw.integers(0, 4 * n))))))
         if case % 2:
             adjacency_of(graph).build_incoming()
         with threads.limited(1 + case % threads.greatest()):
             labels = forward_backward(n, adjacency_of(graph))
-        assert np.array_equal(labels, scipy_labels(graph)), case
+        answer = scipy_labels(graph)
+        assert np.array_equal(labels, answer), case
+        labels = ew.strongly_connected_components(graph, method="signatures").labels
+        assert np.array_equal(labels, answer), case
+
+
+def _partly_back(draw, sources, targets):
+    """The ends of edges, and of the returns of some, all or none of them."""
+    back = draw.random(len(sources)) < draw.choice([0, 0.3, 0.7, 1])
+    return np.append(sources, targets[back]), np.append(targets, sources[back])
+
+
+def _mesh(width):
+    """A grid whose streets lead both ways, with numbers in its order."""
+    junctions = np.arange(width * width).reshape(width, width)
+    ends = [np.stack([junctions[:, :-1].ravel(), junctions[:, 1:].ravel()])]
+    ends = np.concatenate([*ends, np.stack([junctions[:-1].ravel(), junctions[1:].ravel()])], axis=1)
+    return width * width, *np.concatenate([ends, ends[::-1]], axis=1)
+
+
+@pytest.mark.parametrize("kept", [1, 0.9, 0.7])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_graphs_of_rows_whose_edges_return(kept, ascending):
+    n, sources, targets = _mesh(100)
+    stays = np.random.default_rng(8).random(len(sources)) < kept
+    graph = directed(n, sources[stays], targets[stays])
+    offsets, neighbours = graph.offsets, graph.neighbours
+    if not ascending:
+        row = np.repeat(np.arange(n), np.diff(offsets))
+        neighbours = neighbours[np.lexsort((-neighbours.astype(int), row))]
+    graph = ew.Graph(n, rows=(offsets, neighbours, None), directed=True).to(PLACE)
+    answer = scipy_labels(graph.to("cpu"))
+    for name in NAMES:
+        labels = ew.strongly_connected_components(graph, method=name).on_host().labels
+        assert np.array_equal(labels, answer), name
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="a method of the CPU")
+def test_a_graph_whose_edges_return_needs_no_incoming_rows():
+    for shape, is_built in ((_mesh(60), False), (_streets(120), True)):
+        adjacency = adjacency_of(directed(*shape))
+        assert return_often(adjacency.outgoing)
+        forward_backward(shape[0], adjacency)
+        assert adjacency.has_incoming == is_built
+    assert not return_often(adjacency_of(directed(*LARGER["path"])).outgoing)
+    assert not return_often(adjacency_of(directed(3, [], [])).outgoing)
 
 
 LEAVES = np.arange(1, 20_000)
