@@ -181,7 +181,7 @@ def bytes_needed(count, size, device="cpu") -> int:
 
 
 def _check_memory(graph, count):
-    """Raise OutOfMemoryError unless what is allocated fits, with the edge list where that is not there yet."""
+    """Raise OutOfMemoryError unless what is allocated fits, and the edge list if that is not there yet."""
     size, free = size_of(graph), arrays.free_memory(graph.device)
     labels = bytes_needed(count, size, graph.device)
     needed = of_steps("rem", [*steps_to_make(graph, "edges", size), Step("rem", labels, labels)]).bytes

@@ -145,7 +145,7 @@ def look(source, comments: bytes = COMMENTS) -> Sample:
 
 
 def later_fields(source, sample: Sample, columns) -> set[str]:
-    """The different fields of columns, by position, in some later lines of a text; none if it is re-encoded."""
+    """The different fields of columns, by position, in later lines of a text; none if it is re-encoded."""
     lines = source.later_lines() if source.encoding is None else []
     rows = (fields_of(line, sample.delimiter) for line in lines)
     return {row[column] for row in rows for column in columns if column < len(row)}

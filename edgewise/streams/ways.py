@@ -144,24 +144,27 @@ def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
 class Elsewhere(NamedTuple):
     """Of the ids of later rows: how many differ, and how many of them are among those of the first rows."""
 
-    distinct: int = 0
-    known: int = 0
+    distinct: int
+    known: int
+
+
+NOT_LOOKED_AT = Elsewhere(0, 0)
 
 
 class Columns(NamedTuple):
-    """Of the ids of some rows: how many differ, the largest number, mean bytes of one, and those elsewhere."""
+    """Of the ids of some rows: how many differ, the largest number, mean bytes, and those elsewhere."""
 
     drawn: int
     distinct: int
     largest: int
     length: float
-    elsewhere: Elsewhere = Elsewhere()
+    elsewhere: Elsewhere = NOT_LOOKED_AT
 
 
 def _sample(stream, attempt):
-    """The plan for the ids, rows that were looked at, those of them that are kept, the facts of the ids, and
-    whether there is a column of weights.
+    """The plan for the ids, and what the first rows show.
 
+    That is how many there are, how many are kept, the facts of their ids, and whether they have weights.
     ``attempt`` is one of those to read text (:func:`~edgewise.files.text_table.by_attempts`).
     """
     import pyarrow as pa
@@ -203,9 +206,9 @@ def _later_ids(stream, attempt, plan):
         return set() if chosen is None else _distinct(_ids_of(chosen))
     if magic(source) or is_json_lines(source) or stream.columns["where"] is not None:
         return set()
-    sample = look(source)
-    names = sample.rows[0]
-    return later_fields(source, sample, [names.index(name) for name in stream.shards.id_columns if name in names])
+    sample, names = look(source), stream.shards.id_columns
+    places = [place for place, name in enumerate(sample.rows[0]) if name in names]
+    return later_fields(source, sample, places)
 
 
 def _ids_of(chosen):
@@ -228,7 +231,7 @@ def _rows_of(source, size, length):
     return int(source.number_of_lines() * files), int(source.text_bytes() * files)
 
 
-def distinct_among(found: int, drawn: int, total: int, elsewhere: Elsewhere = Elsewhere()) -> int:
+def distinct_among(found: int, drawn: int, total: int, elsewhere: Elsewhere = NOT_LOOKED_AT) -> int:
     """Different ids among all, if ``found`` of ``drawn`` ones differ and each is as likely everywhere.
 
     If fewer ids ``elsewhere`` are known than by this, as in sorted files, there are more ids: those of which
