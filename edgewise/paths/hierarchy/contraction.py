@@ -553,7 +553,7 @@ def hierarchy_of(rows) -> Hierarchy | None:
 
 
 def _outgrows(left, sizes, n_entries):
-    """Whether half of the vertices are contracted, and of the entries less than a quarter of their share is gone.
+    """Whether half of the vertices are contracted, and of the entries a quarter of their share is not gone.
 
     Of the entries of road networks and meshes a half to a third are left then, and of random graphs more than
     there were, so that contraction takes ever longer.
