@@ -87,7 +87,7 @@ def _bytes_at_worst(size):
     from edgewise.partitions.ratings import TOTALS_BYTES
 
     totals = min(4 * size.vertices * size.threads, TOTALS_BYTES)
-    needed = totals + 24 * size.vertices + (18 + size.weight) * size.entries
+    needed = totals + 56 * size.vertices + (18 + size.weight) * size.entries
     return needed + min(needed, 32 << 20)
 
 
