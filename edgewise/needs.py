@@ -7,7 +7,7 @@ is a function of :class:`Size`, and gives the bytes at the peak.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -162,7 +162,7 @@ def estimate(graph: Any, problem: str, options: Mapping[str, Any]) -> Estimate:
     if plan.term is None:
         raise OptionError(f"what method {plan.method} needs is not known; name another {argument('method')}")
     forms = plan.forms if plan.placement is None or plan.placement.left_on_host else ()
-    steps = [step for form in forms for step in _made(graph, form, plan.size)]
+    steps = [step for form in forms for step in steps_to_make(graph, form, plan.size)]
     if plan.placement is not None:
         return of_steps(plan.method, steps)._replace(device_bytes=plan.placement.bytes)
     needed = int(plan.term(plan.size))
@@ -185,7 +185,7 @@ def gpu_in(device: Any) -> str | None:
     return None if named == "cpu" else named
 
 
-def _made(graph, form, size):
+def steps_to_make(graph: Graph, form: str, size: Size) -> Iterator[Step]:
     """Yield the step that makes a form, if the graph does not have it."""
     if form == "rows" and not graph.has_rows:
         from edgewise.ingest.row_buckets import bytes_of_rows, bytes_to_make_rows

@@ -23,7 +23,7 @@ from edgewise.errors import EdgewiseError, FileError, OutOfMemoryError, warn
 from edgewise.files import dimacs, gap, matrixmarket, metis
 from edgewise.files.formats import FORMATS, options_of
 from edgewise.files.inputs import is_local, name_of
-from edgewise.files.layout import are_integers, look
+from edgewise.files.layout import are_integers, later_fields, look
 from edgewise.files.npz import FORMS
 from edgewise.files.sniffing import format_of
 from edgewise.files.streams import Source, read_fully, styled
@@ -129,10 +129,17 @@ def check(files: list, reading: dict, call: tuple[str, dict] | None, *, undirect
     if _planning:
         _show(known, need, most, json)
         raise typer.Exit
-    if need.bytes > most.bytes - most.held + memory.held():
+    if not _fits(need, most):
         about = "" if known.exact else "about "
         what = f"the job on {about}{known.graph.n_vertices:,} vertices and {known.edges:,} edges"
         raise OutOfMemoryError(memory.refusal(need.bytes - memory.held(), most, what, ""))
+
+
+def _fits(need, most):
+    """Whether a job is within a limit, with a margin, so that no call is refused when its file was read."""
+    from edgewise.streams import ways
+
+    return ways.MARGIN * need.bytes <= most.bytes - most.held + memory.held()
 
 
 def check_addresses():
@@ -299,7 +306,7 @@ def _array_header(archive, name):
 
 def _of_rows(source, options, undirected):
     """An edge list: the first rows, and the size of the file."""
-    from edgewise.streams.ways import Pairs, distinct_among
+    from edgewise.streams.ways import Elsewhere, Pairs, distinct_among
 
     sample = look(source)
     fields = sample.rows[1:] or sample.rows
@@ -307,19 +314,20 @@ def _of_rows(source, options, undirected):
     ends = [row[column] for row in fields for column in columns if column < len(row)]
     if not ends:  # no edges, or no such columns
         return None
-    rows = source.number_of_lines()
-    distinct = distinct_among(len({*ends}), len(ends), 2 * rows)
+    rows, ids, later = source.number_of_lines(), {*ends}, later_fields(source, sample, columns)
+    distinct = distinct_among(len(ids), len(ends), 2 * rows, Elsewhere(len(later), len(ids & later)))
     strings = options.ids == "string" or not are_integers(ends[:2])
     length = sum(map(len, ends)) / len(ends)
-    ids = "strings" if strings else "sparse"
-    pairs = Pairs(rows, ids, distinct, 0, length, False, int(source.text_bytes()))
+    kind = "strings" if strings else "sparse"
+    pairs = Pairs(rows, kind, distinct, 0, length, False, int(source.text_bytes()))
     weighted = options.weight is not False and (options.weight is not None or len(fields[0]) == 3)
     return _of_pairs(pairs, weighted, bool(options.directed))
 
 
 def _of_tables(files, reading, options):
     pairs = pairs_in(files, {name: one for name, one in reading.items() if name != "weight"}, None)
-    weighted = options.weight is not False
+    by_default = pairs.weights and options.source is None
+    weighted = by_default if options.weight is None else options.weight is not False
     return _of_pairs(pairs, weighted, bool(options.directed))
 
 
@@ -347,7 +355,7 @@ HEADERS = {
 
 def _show(known, need, most, json):
     """Print what a job needs."""
-    fits = need.bytes <= most.bytes - most.held + memory.held()
+    fits = _fits(need, most)
     graph, about = known.graph, "" if known.exact else "about "
     if json:
         facts = {"vertices": graph.n_vertices, "edges": known.edges, "exact": known.exact}

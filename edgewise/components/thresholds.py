@@ -30,7 +30,7 @@ from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
 from edgewise.method import check_weights, on_device, worker_names
-from edgewise.needs import size_of
+from edgewise.needs import Step, of_steps, size_of, steps_to_make
 from edgewise.primitives import count as n_marked
 from edgewise.primitives.counting_sort import bounds_of, n_blocks_of, starts_by_key
 
@@ -147,8 +147,7 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
         raise OptionError(f"a split graph has no weights; give {argument('thresholds')} to the whole graph")
     graph = on_device(graph, device)
     with arrays.guard(graph.device):
-        sources, targets, weights = _weighted_edges(graph)
-        _check_memory(graph, len(thresholds))
+        sources, targets, weights = _weighted_edges(graph, len(thresholds))
         arrays.synchronize(graph.device)
         start = perf_counter()
         levels = Levels(arrays.empty(len(sources), np.uint8, graph.device), sources, targets)
@@ -164,12 +163,13 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
     return ThresholdComponents(graph, "rem", seconds, *found, devices=worker_names(graph.device))
 
 
-def _weighted_edges(graph):
-    """The edge list of the graph, with its weights."""
-    ends, weights = (graph.sources, graph.targets), graph.weights
-    if weights is None:
+def _weighted_edges(graph, count):
+    """The edge list of the graph, with its weights, if there is memory for so many thresholds."""
+    if not graph.is_weighted:
         remedy = f"give {argument('weight')} an array with a number for each edge"
         raise GraphError(f"the graph has no weights that {argument('thresholds')} could apply to; {remedy}")
+    _check_memory(graph, count)
+    ends, weights = (graph.sources, graph.targets), graph.weights
     check_weights(graph, ends, weights)
     return *ends, weights
 
@@ -181,8 +181,10 @@ def bytes_needed(count, size, device="cpu") -> int:
 
 
 def _check_memory(graph, count):
-    """Raise OutOfMemoryError unless what is allocated fits."""
-    needed, free = bytes_needed(count, size_of(graph), graph.device), arrays.free_memory(graph.device)
+    """Raise OutOfMemoryError unless what is allocated fits, and the edge list if that is not there yet."""
+    size, free = size_of(graph), arrays.free_memory(graph.device)
+    labels = bytes_needed(count, size, graph.device)
+    needed = of_steps("rem", [*steps_to_make(graph, "edges", size), Step("rem", labels, labels)]).bytes
     if needed > free:
         problem = f"{graph.device} has too little memory for the labels of {count} thresholds"
         sizes = f"{needed:,} bytes needed, {free:,} free"

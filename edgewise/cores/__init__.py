@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Unpack
 
 from edgewise.cores.result import CoreNumbers
-from edgewise.cores.simple_rows import bytes_to_simplify, simple_rows
+from edgewise.cores.simple_rows import bytes_of_rows_and, simple_rows
 from edgewise.device import arrays
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError
@@ -29,14 +29,14 @@ METHODS = {
         Driver("edgewise.cores.peel:peel"),
         "remove the least degrees level by level, in parallel",
         "Kabir & Madduri 2017",
-        memory=lambda size: bytes_to_simplify(size) + 12 * size.vertices,
+        memory=lambda size: bytes_of_rows_and(12 * size.vertices, size),
     ),
     "buckets": Method(
         Driver("edgewise.cores.buckets:buckets"),
         "vertices sorted by degree on one core",
         "Batagelj & Zaveršnik 2003",
         devices=("cpu",),
-        memory=lambda size: bytes_to_simplify(size) + 36 * size.vertices,
+        memory=lambda size: bytes_of_rows_and(36 * size.vertices, size),
         baseline=True,
     ),
 }

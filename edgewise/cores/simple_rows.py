@@ -4,13 +4,13 @@ from edgewise.cores.peel import Rows
 from edgewise.primitives.rows import are_simple
 
 
-def bytes_to_simplify(size) -> int:
-    """Bytes at the peak of :func:`simple_rows` for a graph that is not simple, and of its other rows.
+def bytes_of_rows_and(more: int, size) -> int:
+    """Bytes at the peak of :func:`simple_rows` for a graph that is not simple, or of its rows and ``more``.
 
     Keys of 8 bytes are made of an edge list, sorted and divided, and the result has rows again.
     """
-    edges = 2 * size.width * size.edges
-    return max(4 * edges + 2 * size.edges, edges + 8 * size.vertices + 3 * size.width * size.entries)
+    edges, rows = 2 * size.width * size.edges, 8 * size.vertices + size.width * size.entries
+    return max(5 * edges + 2 * size.edges, edges + rows + 2 * size.width * size.entries, rows + more)
 
 
 def simple_rows(graph) -> Rows:

@@ -144,6 +144,13 @@ def look(source, comments: bytes = COMMENTS) -> Sample:
     return Sample(skip, [fields_of(row, delimiter) for row in rows], delimiter)
 
 
+def later_fields(source, sample: Sample, columns) -> set[str]:
+    """The different fields of columns, by position, in later lines of a text; none if it is re-encoded."""
+    lines = source.later_lines() if source.encoding is None else []
+    rows = (fields_of(line, sample.delimiter) for line in lines)
+    return {row[column] for row in rows for column in columns if column < len(row)}
+
+
 def _check_commas(source, row: bytes, delimiter: str, line: int) -> None:
     """Refuse rows whose commas may be between fields or be decimal marks."""
     by_commas = f"{argument('sep', ',')} if commas are between the fields"

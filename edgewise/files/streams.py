@@ -23,6 +23,8 @@ SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": 
 HEAD = 1 << 16
 #: Bytes that are examined at most, where blanks or comments fill the first ones.
 WHOLE_HEAD = 1 << 24
+#: Places of a file at which lines are looked at beside its first ones, and bytes there.
+PLACES, PLACE = 16, 1 << 14
 #: Bytes that decompressed content may have, however small its file is.
 FREE_BYTES = 1 << 24
 #: Decompressed content beyond ``FREE_BYTES`` may be so many times as large as its file.
@@ -138,11 +140,24 @@ class Source:
             self.reach *= 16
             del self._start
 
+    def later_lines(self) -> list[bytes]:
+        """Whole lines at places that are spread over the file; none of a compressed or a small one."""
+        lines: list[bytes] = []
+        if self.compression is None and not self.whole:
+            with reading(self.path), open(self.path, "rb") as file:
+                for place in range(1, PLACES + 1):
+                    file.seek((self.size - PLACE) * place // PLACES)
+                    lines += read_fully(file, PLACE).split(b"\n")[1:-1]
+        return lines
+
     def number_of_lines(self) -> int:
-        """About how many lines there are, by the first ones, the size, and how well these are compressed."""
-        lines = self.lines()
+        """About how many lines there are, by some of them, the size, and how well this is compressed."""
+        first = self.lines()
+        if self.whole:
+            return len(first)
+        lines = self.later_lines() or first
         size = sum(map(len, lines)) + len(lines)
-        return len(lines) if self.whole else max(len(lines), int(self.text_bytes() * len(lines) / size))
+        return max(len(first), int(self.text_bytes() * len(lines) / size))
 
     def text_bytes(self) -> float:
         """About the bytes after decompression, by the beginning."""

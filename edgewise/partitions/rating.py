@@ -33,7 +33,7 @@ from edgewise.primitives.rounds import places
 NO_LABEL = -1
 #: Spreads labels over the slots of a table.
 SPREAD = 0x3779B1
-#: Words for the facts of a vertex; one is not used.
+#: Words for the facts of a vertex.
 WORDS = 8
 #: Marks of a vertex up to which facts may be narrow: those of all vertices fit into a word.
 NARROW_MARKS = 2**31 - 1
@@ -47,13 +47,16 @@ class Fact(NamedTuple):
     own: int  # total to its own label
     best: int  # strongest other label
     link: int  # total to that
-    gain: int  # of a candidate in refinement
     moved_in: int  # last free iteration in which it was moved, or 0
     dirty: int  # not 0 while it is to be rated again
     lists: int  # bits of the lists that it is in
+    gain: int  # of a candidate in a free iteration; the strongest label with room in one for the balance
+    link_with_room: int  # total to that
 
 
 FACT = places(Fact, apart=1)
+#: The word of the strongest label with room, behind which is the total to it, as :attr:`Fact.link` is.
+BEST_WITH_ROOM = FACT.gain
 
 
 def new_facts(level):
@@ -78,10 +81,16 @@ def note(facts, vertex, word, value):
 @inlined
 def note_rating(facts, vertex, own, best, link):
     """Note a rating; return by how much the total to its own label has grown."""
+    return note_rating_at(FACT.best, facts, vertex, own, best, link)
+
+
+@inlined
+def note_rating_at(place, facts, vertex, own, best, link):
+    """The same with the word of the strongest label, which is that with room for :data:`BEST_WITH_ROOM`."""
     growth = own - fact(facts, vertex, FACT.own)
     note(facts, vertex, FACT.own, own)
-    note(facts, vertex, FACT.best, best)
-    note(facts, vertex, FACT.link, link)
+    note(facts, vertex, place, best)
+    note(facts, vertex, place + 1, link)
     return growth
 
 

@@ -18,9 +18,14 @@ from edgewise import memory, tuning
 from edgewise.device import threads
 from edgewise.errors import OutOfMemoryError
 from edgewise.files.formats import magic
+from edgewise.files.json_lines import is_json_lines
+from edgewise.files.layout import later_fields, look
+from edgewise.files.pair_tables import table_of
 from edgewise.files.text_table import by_attempts
 from edgewise.ingest.arrow import value_type
-from edgewise.ingest.pair_columns import PairBatches, PairColumns
+from edgewise.ingest.default_columns import default_weight
+from edgewise.ingest.numerals import is_integer
+from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 from edgewise.streams.file_stream import FileStream, StreamedPairs
 from edgewise.streams.partitioned_strings import MARKS_OF_ROW
 from edgewise.streams.union import Union
@@ -78,6 +83,8 @@ class Pairs(NamedTuple):
         Whether nothing but the number of distinct ids is from a sample.
     text_bytes : int
         Those of the files, if these are text.
+    weights : bool
+        Whether there is a column that is read as weights where none is named.
     """
 
     rows: int
@@ -87,6 +94,7 @@ class Pairs(NamedTuple):
     length: float
     exact: bool
     text_bytes: int = 0
+    weights: bool = True
 
     @property
     def has_kernels(self) -> bool:
@@ -118,58 +126,101 @@ class Survey(FileStream):
 def pairs_of(path: Any, columns: dict, n_vertices: int | None = None) -> Pairs:
     """What is known of tables, with the options of :func:`edgewise.stream_components`."""
     stream = Survey(path, columns, Union(), n_vertices, device_team("cpu"))
-    plan, sampled, kept, ids = by_attempts(partial(_sample, stream))
+    plan, sampled, kept, ids, weights = by_attempts(partial(_sample, stream))
     memory.release_unused()
     size = sum(size for _, size, _ in stream.shards.stamps)
     rows, text_bytes = plan.rows, 0
     if rows is None:
         rows, text_bytes = _rows_of(stream.shards.source_of(0), size, ids.length)
     rows = max(kept, int(rows * kept / max(sampled, 1)))
-    distinct = distinct_among(ids.distinct, 2 * ids.drawn, 2 * rows)
+    distinct = distinct_among(ids.distinct, 2 * ids.drawn, 2 * rows, ids.elsewhere)
     dense = plan.ids == "dense"
     end = (plan.room or min(plan.limit, max(ids.largest + 1, distinct))) if dense else 0
     distinct = min(distinct, end) if dense else distinct
     exact = plan.rows is not None and kept == sampled
-    return Pairs(rows, plan.ids, distinct, end, ids.length, exact, text_bytes)
+    return Pairs(rows, plan.ids, distinct, end, ids.length, exact, text_bytes, weights)
+
+
+class Elsewhere(NamedTuple):
+    """Of the ids of later rows: how many differ, and how many of them are among those of the first rows."""
+
+    distinct: int
+    known: int
+
+
+NOT_LOOKED_AT = Elsewhere(0, 0)
 
 
 class Columns(NamedTuple):
-    """Of the ids of some rows: how many differ, the largest number, and mean bytes of one."""
+    """Of the ids of some rows: how many differ, the largest number, mean bytes, and those elsewhere."""
 
     drawn: int
     distinct: int
     largest: int
     length: float
+    elsewhere: Elsewhere = NOT_LOOKED_AT
 
 
 def _sample(stream, attempt):
-    """The plan for the ids, rows that were looked at, those of them that are kept, and the facts of the ids.
+    """The plan for the ids, and what the first rows show.
 
+    That is how many there are, how many are kept, the facts of their ids, and whether they have weights.
     ``attempt`` is one of those to read text (:func:`~edgewise.files.text_table.by_attempts`).
     """
     import pyarrow as pa
+
+    schema = stream.shards.schema(attempt)
+    plan = stream.plan_for(StreamedPairs(schema, stream))
+    weights = default_weight(schema.names, numbers_in(schema), stream.shards.id_columns) is not None
+    chosen = _first_chosen(stream, attempt, (0, 0))
+    if chosen is None:
+        return plan, 0, 0, Columns(0, 0, -1, 0.0), weights
+    columns = _ids_of(chosen)
+    ids, later = _distinct(columns), _later_ids(stream, attempt, plan)
+    numbers = pa.types.is_integer(columns[0].type)
+    if numbers and plan.rows is None:
+        later = {int(one) for one in later if is_integer(one)}
+    largest = max(ids | later, default=-1) if numbers else -1
+    length = sum(one.nbytes for one in columns) / max(2 * len(columns[0]), 1)
+    elsewhere = Elsewhere(len(later), len(ids & later))
+    found = Columns(len(columns[0]), len(ids), largest, length, elsewhere)
+    return plan, chosen.rows, chosen.batch.num_rows, found, weights
+
+
+def _first_chosen(stream, attempt, after):
+    """What is chosen of the first batch after some rows, as of :meth:`PairFiles.chosen`; None without one."""
+    wanted = PairColumns(*stream.shards.id_columns, None, stream.columns["where"], stream.columns["null"])
+    pairs = PairBatches(stream.shards.schema(attempt), wanted)
+    # the caller reads, and nothing ahead of need
+    reading = stream.shards.chosen(pairs, 0, attempt=attempt, after=after)
+    with threads.limited(1), closing(reading) as found:
+        return next(found, (0, 0, None))[2]
+
+
+def _later_ids(stream, attempt, plan):
+    """Different ids of later rows, as text if the files are; none where it takes long to get there."""
+    part = len(stream.shards.paths) // 2
+    source = stream.shards.source_of(part)
+    if plan.rows is not None:
+        chosen = _first_chosen(stream, attempt, (part, table_of(source).rows // 2))
+        return set() if chosen is None else _distinct(_ids_of(chosen))
+    if magic(source) or is_json_lines(source) or stream.columns["where"] is not None:
+        return set()
+    sample, names = look(source), stream.shards.id_columns
+    places = [place for place, name in enumerate(sample.rows[0]) if name in names]
+    return later_fields(source, sample, places)
+
+
+def _ids_of(chosen):
+    """The two columns of the ids of some rows."""
+    return [one.slice(0, SAMPLE).cast(value_type(one.type)) for one in chosen.ids]
+
+
+def _distinct(columns):
+    """The different ids of columns, which may be text and bytes."""
     import pyarrow.compute as pc
 
-    (source, target), schema = stream.shards.id_columns, stream.shards.schema(attempt)
-    plan = stream.plan_for(StreamedPairs(schema, stream))
-    wanted = PairColumns(source, target, None, stream.columns["where"], stream.columns["null"])
-    # the caller reads, and nothing ahead of need
-    reading = stream.shards.chosen(PairBatches(schema, wanted), 0, attempt=attempt)
-    with threads.limited(1), closing(reading) as found:
-        _, _, chosen = next(found, (0, 0, None))
-    if chosen is None:
-        return plan, 0, 0, Columns(0, 0, -1, 0.0)
-    kept = chosen.batch.num_rows
-    columns = [one.slice(0, SAMPLE).cast(value_type(one.type)) for one in chosen.ids]
-    drawn = len(columns[0])
-    if columns[0].type == columns[1].type:
-        distinct = len(pc.unique(pa.chunked_array(columns)))
-    else:  # text and bytes, or text of short and of long offsets
-        distinct = len({one for column in columns for one in column.to_pylist()})
-    numbers = pa.types.is_integer(columns[0].type)
-    largest = max((pc.max(one).as_py() or 0 for one in columns), default=-1) if numbers and kept else -1
-    length = sum(one.nbytes for one in columns) / max(2 * drawn, 1)
-    return plan, chosen.rows, kept, Columns(drawn, distinct, largest, length)
+    return {one for column in columns for one in pc.unique(column).to_pylist()}
 
 
 def _rows_of(source, size, length):
@@ -180,14 +231,26 @@ def _rows_of(source, size, length):
     return int(source.number_of_lines() * files), int(source.text_bytes() * files)
 
 
-def distinct_among(found: int, drawn: int, total: int) -> int:
+def distinct_among(found: int, drawn: int, total: int, elsewhere: Elsewhere = NOT_LOOKED_AT) -> int:
     """Different ids among all, if ``found`` of ``drawn`` ones differ and each is as likely everywhere.
+
+    If fewer ids ``elsewhere`` are known than by this, as in sorted files, there are more ids: those of which
+    the first ``found`` are the share that is known elsewhere.  There are at most as many for each row as
+    among the first ones.
 
     Examples
     --------
     >>> distinct_among(1000, 1000, 5000), distinct_among(10, 1000, 5000)
     (5000, 10)
+    >>> distinct_among(10, 1000, 5000, Elsewhere(10, 0)), distinct_among(10, 1000, 5000, Elsewhere(10, 5))
+    (50, 20)
     """
+    captured = found * elsewhere.distinct / max(elsewhere.known, 1)
+    return round(max(_distinct_of_alike(found, drawn, total), min(captured, total * found / max(drawn, 1))))
+
+
+def _distinct_of_alike(found, drawn, total):
+    """Different ids among all if each is as likely everywhere."""
     if found >= drawn or total <= drawn:
         return total if found >= drawn else found
     low, high = float(found), 1e15

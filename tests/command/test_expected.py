@@ -4,10 +4,12 @@ import gzip
 import json
 import lzma
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import edgewise as ew
 from edgewise import memory
@@ -135,6 +137,33 @@ def test_an_estimate_that_fails_stops_no_call_but_is_seen(monkeypatch):
         assert ew.core_numbers(graph, memory="1 TB").largest == 2
     with pytest.raises(OutOfMemoryError):
         ew.bfs(graph, 0, memory=1)
+
+
+@pytest.mark.parametrize("end", ["txt", "csv", "strings.csv", "parquet", "strings.parquet"])
+def test_files_in_the_order_of_ids_are_sampled_at_several_places(end, tmp_path, monkeypatch):
+    monkeypatch.setattr(ways, "SAMPLE", 1 << 12)
+    graph, file = ew.generate.grid(300, 150), str(tmp_path / f"grid.{end}")
+    ends = [one.tolist() for one in (graph.sources, graph.targets)]
+    if end == "txt":
+        ew.write(graph, file)
+    else:
+        ends = [[f"r{vertex}" for vertex in one] for one in ends] if "strings" in end else ends
+        table = pa.table(dict(zip(("left", "right"), ends)))
+        parquet.write_table(table, file, row_group_size=1 << 13) if "parq" in end else ew.write(table, file)
+    known = expected.expected([file], {}, undirected=True)
+    assert not known.graph.is_weighted
+    assert 0.93 < known.edges / graph.n_edges < 1.07
+    assert 0.85 < known.graph.n_vertices / graph.n_vertices < 1.5  # places have few rows of a small file
+
+
+def test_jobs_are_refused_with_a_margin(files, monkeypatch):
+    need = expected.need_of(expected.expected([files["csv"]], {}, undirected=True), ("bfs", {"source": 0}))
+    monkeypatch.setattr(memory, "held", lambda: 0)
+    for part, fits in ((1.01, False), (ways.MARGIN + 0.01, True)):
+        most = memory.MemoryLimit(int(part * need.bytes), 0, memory.GIVEN)
+        monkeypatch.setattr(memory, "limit", lambda most=most: most)
+        with memory.limited("1 TB"), nullcontext() if fits else pytest.raises(OutOfMemoryError):
+            expected.check([files["csv"]], {}, ("bfs", {"source": 0}), undirected=True)
 
 
 def test_rows_of_tables_are_counted_by_their_bytes(tmp_path):

@@ -211,6 +211,20 @@ def test_memory_is_estimated_before_it_is_taken(monkeypatch):
         ew.connected_components(scored(ZOO["path"]), thresholds=range(40))
 
 
+def test_thresholds_are_refused_before_edges_are_derived(monkeypatch):
+    edges = scored(ZOO["path"])
+    graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
+    needed = graph.estimate("components", thresholds=[1, 2]).bytes
+    labels = 2 * graph.n_vertices * 4 + 9 * graph.n_edges
+    monkeypatch.setattr(page.arrays, "free_memory", lambda device: (needed + labels) // 2)
+    graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
+    with pytest.raises(OutOfMemoryError, match=rf"of 2 thresholds: {needed:,} bytes needed"):
+        ew.connected_components(graph, thresholds=[1, 2])
+    assert not graph.has_edges
+    monkeypatch.setattr(page.arrays, "free_memory", lambda device: needed)
+    assert ew.connected_components(graph, thresholds=[1, 2]).thresholds == (1, 2)
+
+
 def test_verifier_finds_what_is_wrong():
     found = ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85])
     labels = found._labels.copy()

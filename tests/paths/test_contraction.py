@@ -170,6 +170,30 @@ def test_a_hierarchy_that_outgrows_its_graph_is_refused(limit, value, monkeypatc
     assert kept(graph) is None
 
 
+def test_a_random_graph_is_refused_when_half_of_it_is_contracted(monkeypatch):
+    draw = np.random.default_rng(1)
+    graph = ew.Graph.from_edges(*draw.integers(0, 300, (2, 900)), n_vertices=300)
+    assert kept(ew.Graph(300, edges=graph._edges).prepare("routes")) is not None  # too small to matter
+    left = []
+    monkeypatch.setattr(contraction, "FEW_PAIRS", 0)
+    outgrows = contraction._outgrows
+    monkeypatch.setattr(contraction, "_outgrows", lambda *of: left.append(len(of[0])) or outgrows(*of))
+    with pytest.raises(GraphError, match=r"^the shortcuts of this graph outgrow it"):
+        graph.prepare("routes")
+    assert 75 < left[-1] < 150
+
+
+@pytest.mark.parametrize("shape", ["grid", "mesh", "hexagons"])
+def test_flat_graphs_do_not_outgrow_themselves(shape, monkeypatch):
+    monkeypatch.setattr(contraction, "FEW_PAIRS", 0)
+    graph = ew.generate.mesh2d(14, 14) if shape == "mesh" else ew.generate.grid(14, 14)
+    if shape == "hexagons":  # every second edge between rows, as in a wall of bricks
+        kept_edges = (graph.targets - graph.sources == 1) | ((graph.sources // 14 + graph.sources) % 2 == 0)
+        graph = ew.Graph.from_edges(graph.sources[kept_edges], graph.targets[kept_edges], n_vertices=196)
+    weights = np.random.default_rng(1).integers(100, 1000, graph.n_edges)
+    assert kept(graph.with_weights(weights).prepare("routes")) is not None
+
+
 @pytest.mark.parametrize("kind", ["star", "wheel", "path", "isolated"])
 def test_many_neighbours_take_no_time(kind):
     n = 5000

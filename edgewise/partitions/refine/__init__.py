@@ -246,8 +246,7 @@ class Refinement:
         self.space, self.least_step, self.share = new_room(k, where), -1, 0
         connections = connections_of(level, self.labels, k)
         tables = no_tables(level) if len(connections.totals) else tables_for(level, k)
-        facts = new_facts(level), new_facts(level)
-        self.memory = Memory(*facts, search, active, spare, connections, tables)
+        self.memory = Memory(new_facts(level), search, active, spare, connections, tables)
         own = rate(None, level, self.labels, (connections, tables), self.memory.facts)
         now = int(own[0]), int(arrays.namespace(limits).max(loads - limits)), 0, 1, 1
         self.progress[[AT.own_total, AT.excess, AT.n_active, AT.turn, AT.iteration]] = now

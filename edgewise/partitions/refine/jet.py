@@ -11,7 +11,7 @@ from edgewise.device import barrier_wait, cas, device, fetch_add, fetch_max, loa
 from edgewise.device.target import on_gpu, overload_on_cpu
 from edgewise.device.warps import claim, warp_size
 from edgewise.partitions.levels import weight_at
-from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note, note_rating
+from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note, note_rating_at
 from edgewise.partitions.ratings import (
     THREAD_ENTRIES,
     add_to_table,
@@ -236,9 +236,9 @@ def spread(worker, base, level, memory):
 
 
 @on_gpu
-def _rate_in_tables(worker, count, level, state, facts, memory):
+def _rate_in_tables(worker, count, level, state, place, memory):
     """Rate the dirty vertices, a warp for each row; return the growth of a worker's totals."""
-    search, tables = memory.search, memory.tables
+    facts, search, tables = memory.facts, memory.search, memory.tables
     lanes, growth = warp_size(), np.int64(0)
     lane, first, step = worker.id % lanes, worker.id // lanes, worker.count // lanes
     for item in range(first, count, step):
@@ -252,23 +252,26 @@ def _rate_in_tables(worker, count, level, state, facts, memory):
     for item in range(worker.id, count, worker.count):
         row = search.dirty[item]
         own, best, link = strongest_in_table(row, level, state, tables)
-        growth += note_rating(facts, row, own, best, link)
+        growth += note_rating_at(place, facts, row, own, best, link)
     return growth
 
 
 @overload_on_cpu(_rate_in_tables)
-def _rate_in_tables_on_cpu(worker, count, level, state, facts, memory):
+def _rate_in_tables_on_cpu(worker, count, level, state, place, memory):
     """Nothing to compile: workers of the CPU have tables of their own."""
-    return lambda worker, count, level, state, facts, memory: np.int64(0)
+    return lambda worker, count, level, state, place, memory: np.int64(0)
 
 
 @device
-def rate_dirty(worker, count, level, state, facts, memory):
-    """Rate the dirty vertices, in some facts; return the growth of a worker's totals."""
-    search, connections, tables = memory.search, memory.connections, memory.tables
+def rate_dirty(worker, count, level, state, place, memory):
+    """Rate the dirty vertices at a place of their facts; return the growth of a worker's totals.
+
+    The place is that of the strongest label among all, or among those with room.
+    """
+    facts, search, connections, tables = memory.facts, memory.search, memory.connections, memory.tables
     growth, has_totals, on_cpu = np.int64(0), len(connections.totals) != 0, warp_size() == 1
     if not has_totals and tables.capacity == 0 and tables.longest > THREAD_ENTRIES:
-        return _rate_in_tables(worker, count, level, state, facts, memory)
+        return _rate_in_tables(worker, count, level, state, place, memory)
     first, end = take(worker, 1, count, -1, search.counters, COUNT.rated)
     while first < end:
         for item in range(first, end):
@@ -279,7 +282,7 @@ def rate_dirty(worker, count, level, state, facts, memory):
                 fetch_later(search.dirty, item, end - 1, level, facts, state.labels, 1)
             base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
             own, best, link = rate_vertex(row, level, state, connections, tables, base)
-            growth += note_rating(facts, row, own, best, link)
+            growth += note_rating_at(place, facts, row, own, best, link)
         first, end = take(worker, 1, count, first, search.counters, COUNT.rated)
     return growth
 
@@ -334,7 +337,7 @@ def run_iteration(worker, level, state, memory, turn):
         _move_freely(worker, level, memory, turn)
     spread(worker, turn.base, level, (facts, search, memory.connections.totals))
     count = load(search.counters, COUNT.dirty)
-    growth = rate_dirty(worker, count, level, state, facts, memory)
+    growth = rate_dirty(worker, count, level, state, FACT.best, memory)
     if growth != 0:
         fetch_add(search.counters, COUNT.grown, growth)
     for one in range(worker.id, len(search.limits), worker.count):

@@ -37,7 +37,7 @@ from edgewise.device import (
 )
 from edgewise.device.warps import ballot, claim, inclusive_scan, warp_barrier, warp_size
 from edgewise.partitions.levels import weight_at
-from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact
+from edgewise.partitions.rating import BEST_WITH_ROOM, FACT, NO_LABEL, Labels, fact
 from edgewise.partitions.refine.jet import rate_dirty
 from edgewise.partitions.refine.state import COUNT, transfer
 from edgewise.primitives.mixing import mix
@@ -172,39 +172,35 @@ def _find_stale(first, end, level, search, facts, room):
 
 
 @device
-def strongest_with_room(vertex, level, ratings, room):
-    """The strongest part with room for a vertex, or ``NO_LABEL``, and the total to that.
-
-    ``ratings`` are the facts among all parts, and those among parts with room of the vertices that need them.
-    """
-    facts, aside = ratings
+def strongest_with_room(vertex, level, facts, room):
+    """The strongest part with room for a vertex, or ``NO_LABEL``, and the total to that."""
     if _is_stale(vertex, level, facts, room):
-        return fact(aside, vertex, FACT.best), fact(aside, vertex, FACT.link)
+        return fact(facts, vertex, BEST_WITH_ROOM), fact(facts, vertex, FACT.link_with_room)
     return fact(facts, vertex, FACT.best), fact(facts, vertex, FACT.link)
 
 
 @device
-def _step_of(vertex, level, ratings, room, is_strong):
+def _step_of(vertex, level, facts, room, is_strong):
     """Step of the cost that a vertex causes if it leaves."""
-    gain = -fact(ratings[0], vertex, FACT.own)
+    gain = -fact(facts, vertex, FACT.own)
     if is_strong == 0:
-        gain += strongest_with_room(vertex, level, ratings, room)[1]
+        gain += strongest_with_room(vertex, level, facts, room)[1]
     return cost_step(gain, level.sizes[vertex])
 
 
 @device
-def _list_keys(first, end, level, search, ratings, space, how):
+def _list_keys(first, end, level, search, facts, space, how):
     """List the parts and keys of those of a span that cost little enough."""
     found = np.int64(0)
     for item in range(first, end):
-        found += _step_of(search.listed[item], level, ratings, space.room, how.is_strong) <= how.least
+        found += _step_of(search.listed[item], level, facts, space.room, how.is_strong) <= how.least
     if found == 0:
         return
     slot = claim(search.counters, COUNT.listed, found)
     for item in range(first, end):
         vertex = np.int64(search.listed[item])
         part = np.int64(search.part[vertex])
-        step = _step_of(vertex, level, ratings, space.room, how.is_strong)
+        step = _step_of(vertex, level, facts, space.room, how.is_strong)
         if step <= how.least:
             search.net[slot] = ((part << STEP_BITS | step) << how.vertex_bits) | vertex
             slot += 1
@@ -213,7 +209,7 @@ def _list_keys(first, end, level, search, ratings, space, how):
 @device
 def rank(worker, level, state, memory, space, how):
     """List the vertices that might leave by their parts and keys, which take the memory of ``net``."""
-    facts, aside, search = memory.facts, memory.aside, memory.search
+    facts, search = memory.facts, memory.search
     items, k = how.items, len(search.limits)
     for one in range(worker.id, k, worker.count):
         _open(one, search, how.is_strong, space)
@@ -231,10 +227,10 @@ def rank(worker, level, state, memory, space, how):
         barrier_wait(worker)
         open_state = Labels(state.labels, space.room, state.groups, state.salt, state.shift)
         count_stale = load(search.counters, COUNT.stale)
-        rate_dirty(worker, count_stale, level, open_state, aside, memory)
+        rate_dirty(worker, count_stale, level, open_state, BEST_WITH_ROOM, memory)
         barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
-        _list_keys(first, min(first + items, count), level, search, (facts, aside), space, how)
+        _list_keys(first, min(first + items, count), level, search, facts, space, how)
     barrier_wait(worker)
     if worker.id == 0:
         search.counters[COUNT.rated] = 0
@@ -347,16 +343,16 @@ def find_least_step(vertex, lane, lanes, level, least):
 
 
 @device
-def _aim(vertex, level, ratings, search, space, how):
+def _aim(vertex, level, facts, search, space, how):
     """The strongest part with room, or one drawn at random."""
-    target, _ = strongest_with_room(vertex, level, ratings, space.room)
+    target, _ = strongest_with_room(vertex, level, facts, space.room)
     if target == NO_LABEL:
         target = space.open_parts[mix(vertex, how.salt) % search.counters[COUNT.open]]
     return np.int64(target)
 
 
 @device
-def _evict(span, level, ratings, search, space, how, turn):
+def _evict(span, level, facts, search, space, how, turn):
     """Move those of a span that leave to the parts that they aim at."""
     (first, end), found = span, np.int64(0)
     for item in range(first, end):
@@ -367,7 +363,7 @@ def _evict(span, level, ratings, search, space, how, turn):
     for item in range(first, end):
         if leaves(search.net[item], space, how):
             vertex = vertex_of(search.net[item], how)
-            transfer(slot, vertex, _aim(vertex, level, ratings, search, space, how), search)
+            transfer(slot, vertex, _aim(vertex, level, facts, search, space, how), search)
             slot += 1
 
 
@@ -377,7 +373,7 @@ def move_out(worker, level, state, memory, space, how, turn):
 
     It is not if no part has room, or if the border has not enough vertices that cost little.
     """
-    facts, aside, search = memory.facts, memory.aside, memory.search
+    facts, search = memory.facts, memory.search
     rank(worker, level, state, memory, space, how)
     barrier_wait(worker)
     if load(search.counters, COUNT.open) == 0 or not find_last(worker, level, search, space, how):
@@ -385,7 +381,7 @@ def move_out(worker, level, state, memory, space, how, turn):
     count = load(search.counters, COUNT.listed)
     for first in range(worker.id * how.items, count, worker.count * how.items):
         span = first, min(first + how.items, count)
-        _evict(span, level, (facts, aside), search, space, how, turn)
+        _evict(span, level, facts, search, space, how, turn)
     barrier_wait(worker)
     return True
 

@@ -81,8 +81,8 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    facts, aside : (n * WORDS,) integer arrays
-        Of the vertices, among all parts and among parts with room only.
+    facts : (n * WORDS,) integer array
+        Of the vertices.
     search : Search
     active, spare : (n,) int64 arrays
         The vertices that are candidates or would be if they were not locked, and some that have been; and
@@ -92,7 +92,6 @@ class Memory(NamedTuple):
     """
 
     facts: Any
-    aside: Any
     search: Any
     active: Any
     spare: Any
@@ -103,8 +102,8 @@ class Memory(NamedTuple):
 @device
 def with_lists_exchanged(memory):
     """The memory with the active vertices of the next free iteration."""
-    facts, aside, search, active, spare, connections, tables = memory
-    return Memory(facts, aside, search, spare, active, connections, tables)
+    facts, search, active, spare, connections, tables = memory
+    return Memory(facts, search, spare, active, connections, tables)
 
 
 @device

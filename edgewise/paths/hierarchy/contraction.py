@@ -65,6 +65,8 @@ GUESS = 60
 HIGHEST = 2**31 - 1
 #: Pairs of neighbours that are searched for each vertex and entry of the graph, at most.
 PAIRS = 128
+#: Pairs that are searched before a graph is refused that :func:`_outgrows`; a second searches about as many.
+FEW_PAIRS = 1 << 18
 #: Neighbours that a vertex may have when it is contracted; one with more waits until it has fewer.
 MOST_NEIGHBOURS = 1024
 #: Entries of a hierarchy for each vertex and entry of the graph, at most.
@@ -521,7 +523,7 @@ def hierarchy_of(rows) -> Hierarchy | None:
     dtype, index_type, n = rows.weights.dtype, rows.neighbours.dtype, rows.n_vertices
     none, edge = dtype.type(unreached(dtype)), index_type.type(np.iinfo(index_type).max)
     graph, end = _begin(rows, none, edge)
-    size, n_pairs = n + end, 0
+    size, n_pairs, n_entries = n + end, 0, int(graph[0].sizes.sum())
     memory, limits = new_memory(workers(), dtype), Limits(none, SETTLED, int(rows.symmetric))
     left, report = np.arange(n, dtype=index_type), reporter()
     counts = np.zeros(COUNTERS, np.int64)
@@ -543,9 +545,21 @@ def hierarchy_of(rows) -> Hierarchy | None:
         write_row(len(left), left, graph, turn.needed, starts, none)
         end = int(starts[-1])
         left = left[graph[0].states[left] != CONTRACTED]
+        if n_pairs > FEW_PAIRS and _outgrows(left, graph[0].sizes, n_entries):
+            raise GraphError(NO_USE)
         if report is not None:
             report(n - len(left), n)
     return _ranked(graph, limits)
+
+
+def _outgrows(left, sizes, n_entries):
+    """Whether half of the vertices are contracted, and of the entries a quarter of their share is not gone.
+
+    Of the entries of road networks and meshes a half to a third are left then, and of random graphs more than
+    there were, so that contraction takes ever longer.
+    """
+    contracted = 1 - len(left) / len(sizes)
+    return contracted > 1 / 2 and sizes[left].sum() > (1 - contracted / 4) * n_entries
 
 
 def _begin(rows, none, edge):
