@@ -6,9 +6,8 @@ or goes, a decision, and, if decisions divide it, another score of an active pai
 pairs of all trees that are touched.  Their components are the new trees.  A tree with two records that cannot
 be together, or of one dataset that is linked one to one, is divided by Kruskal's rule
 (:mod:`~edgewise.forest.constraints`): its active pairs come in descending order of their scores, and of equal
-ones in that of their records, after the pairs that must be together.  What is left of a tree that is too large
-is cut at its weakest pairs (:mod:`~edgewise.forest.split`).  A batch with another ``max_size`` or ``one_to_one``
-touches every tree.
+ones in that of their records, after the pairs that must be together.  What is too large then is cut at its
+weakest pairs (:mod:`~edgewise.forest.split`).  Another ``max_size`` or ``one_to_one`` touches every tree.
 
 All active pairs of such a tree count, and not only those of its spanning forest: if decisions part *b* from
 *a* and from *c*, a weaker pair of *a* and *c* still joins these two, though a path leads over *b*.
@@ -16,9 +15,9 @@ All active pairs of such a tree count, and not only those of its spanning forest
 A pair that is added inside of a cluster changes nothing there.  For when the pairs come in their order, at
 any time the clusters with it contain those without it, and are within those of the end: a pair that has
 joined two parts of a cluster without it finds no decision between them with it, and one that was refused
-finds the same decision.  It holds for datasets, which are decisions on all of their pairs.  And it holds for
-sizes: before the last pair that joins two parts of a cluster, none of its records is joined to others, with the
-pair and without it, and after that the clusters are the same.
+finds the same decision.  Datasets are decisions on all of their pairs.  Nor does the pair change where a
+bound of the size cuts: up to the last pair that joins two parts of a cluster, none of its records is joined
+to others, with the pair and without it, and after that the clusters are the same.
 
 The scans read 16 bytes for each pair of the store and 14 for each record, and everything else is linear in
 what is touched, up to sorting; all of it is done by all cores but for trees that decisions divide.  A
@@ -141,7 +140,7 @@ class Touched(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a cluster may hold: so many records, and of the members' datasets one of each; ``None`` for any."""
+    """What a cluster may hold: so many records, and one of each of the members' datasets, or ``None``."""
 
     max_size: int | None
     datasets: Datasets | None
@@ -477,17 +476,23 @@ def _datasets(state, request, members, is_there):
     if chosen is None or not len(members):
         return None
     if request.facts.kind != StringIds.kind:
-        raise GraphError(f"{asked} needs ids that name a dataset, such as 'crm{JOINT}7', and these are no text")
+        raise GraphError(
+            f"{asked} needs ids that name a dataset, such as 'crm{JOINT}7', and these are no text"
+        )
     there = np.flatnonzero(is_there[members])
     old, new = np.split(members[there], [np.searchsorted(members[there], state.n_records)])
     columns = [state.ids.column(old)] if len(old) else []
     if len(new):
         columns.append(request.new_ids.take(arrow_array(new - state.n_records)))
-    column = pa.concat_arrays([pa.nulls(0, pa.large_string()), *(one.cast(pa.large_string()) for one in columns)])
+    column = pa.concat_arrays(
+        [pa.nulls(0, pa.large_string()), *(one.cast(pa.large_string()) for one in columns)]
+    )
     nameless = pc.index(pc.match_substring(column, JOINT), False).as_py()
     if nameless >= 0:
         remedy = f"write ids as 'crm{JOINT}7', or give two columns for each, the dataset first"
-        raise GraphError(f"the id {column[nameless].as_py()!r} names no dataset, which {asked} needs; {remedy}")
+        raise GraphError(
+            f"the id {column[nameless].as_py()!r} names no dataset, which {asked} needs; {remedy}"
+        )
     found = datasets_in(column)
     names = found.names if chosen == "all" else [one for one in chosen if one in found.names]
     codes, place = np.full(len(members), -1), dict(zip(names, range(len(names))))
@@ -513,9 +518,7 @@ def _divided(labels, touched, limits, name):
     ends, bits = [position[end[order]] for end in edges[:2]], None
     if limits.datasets is not None:
         bits = limits.datasets._replace(codes=limits.datasets.codes[members]).bits(limits.datasets.names)
-    found = constrained(
-        len(members), *ends, Decisions(musts, cannots), lambda one: name(members[one]), bits
-    )
+    found = constrained(len(members), *ends, Decisions(musts, cannots), lambda one: name(members[one]), bits)
     parts = found.labels
     if limits.max_size is not None:
         kept = found.must_kept, found.kept

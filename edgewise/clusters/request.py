@@ -129,8 +129,8 @@ def ids_of(given, name, id_column_name=None):
 def request_of(state, given, reading) -> Request:
     """What is asked of a state.
 
-    ``given`` has the arguments of :meth:`~edgewise.ClusterStore.apply` that are not ``None``, and the settings
-    that change.
+    ``given`` has the arguments of :meth:`~edgewise.ClusterStore.apply` that are not ``None``, and the
+    settings that change.
     """
     facts = state.facts._replace(**checked_settings(given, state.facts))
     asked: dict[str, Any] = {}

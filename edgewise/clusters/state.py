@@ -4,7 +4,7 @@ Records and pairs have consecutive numbers, in the order in which they came.  Re
 deleted has no cluster, and can come back.  A pair that is removed has the score NaN, and can come back, until
 such pairs are left out, and those after them get other rows; nothing that is written names rows of pairs
 after that.  A *tree* is a component of the active pairs, those that reach the threshold, and of the pairs
-that must be together; a *cluster* is a tree, or a part of one that is divided: by decisions, or by the settings
+that must be together; a *cluster* is a tree, or a part of one that decisions divide, or the settings
 ``max_size`` and ``one_to_one``.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and

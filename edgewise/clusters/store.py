@@ -99,15 +99,22 @@ class ClusterStore:
         self._history: Any = MemoryHistory()
 
     @classmethod
-    def create(cls, path: str | PathLike, **settings: Any) -> Self:
+    def create(
+        cls,
+        path: str | PathLike,
+        *,
+        threshold: float | None = None,
+        max_size: int | None = None,
+        one_to_one: Sequence[str] | Literal["all"] | None = None,
+    ) -> Self:
         """Create a store in a new folder.
 
         Parameters
         ----------
         path : path-like
             A folder that is not there, or empty.
-        **settings
-            ``threshold``, ``max_size`` and ``one_to_one``, as for a store in memory.
+        threshold, max_size, one_to_one : optional
+            As for a store in memory.
 
         Raises
         ------
@@ -116,7 +123,7 @@ class ClusterStore:
         OptionError
             A setting is not what it must be.
         """
-        store = cls(**settings)
+        store = cls(threshold=threshold, max_size=max_size, one_to_one=one_to_one)
         store._history = create(path, store._state.facts.settings)
         return store
 
@@ -369,7 +376,7 @@ class ClusterStore:
         return pa.table({"decision": pa.array(kinds, pa.string()), "source": source, "target": target})
 
     def conflicts(self) -> pyarrow.Table:
-        """Return the pairs that reach the threshold, and that decisions keep apart, as :meth:`pairs` does."""
+        """Return the pairs that count, and that decisions or settings keep apart, as :meth:`pairs` does."""
         state = self._state
         ends, scores = (state["ones"], state["others"]), state["scores"]
         one, other = (state["clusters"][end] for end in ends)
@@ -407,7 +414,8 @@ class ClusterStore:
         count : int, optional
             Number of clusters, those first that one wrong pair may part the most; all by default.
         clusters : list or array of int, optional
-            Names of clusters to look at, such as those of a log; others are left out, also if they are no more.
+            Names of the clusters to look at, such as those in a log; all by default.  Names that no cluster
+            has any more are left out.
         """
         return self._judged("cohesion", count, clusters)
 
@@ -434,13 +442,13 @@ class ClusterStore:
         Returns
         -------
         pyarrow.Table
-            ``id``, and for each threshold a column such as ``cluster_0.95`` with the id of the first record of
-            the cluster that each record would be in.
+            ``id``, and for each threshold a column such as ``cluster_0.95``: the id of the first record of
+            the cluster that a record would be in.
         """
         given, least = checked(thresholds), self._state.facts.least
         if given[0] < least:
-            problem = f"{argument('thresholds')} holds {given[0]}, which is below the threshold of the store, {least}"
-            raise OptionError(f"{problem}; change that with apply, or leave it out")
+            problem = f"{argument('thresholds')} holds {given[0]}, which is below the threshold of the store"
+            raise OptionError(f"{problem}, {least}; change that with apply, or leave it out")
         if not self._state.facts.is_scored:
             raise OptionError(f"{argument('thresholds')} needs scores, and the pairs of the store have none")
         return connected_components(self._inside()[0], thresholds=given).to_frame("first")
@@ -453,7 +461,7 @@ class ClusterStore:
         return table.set_column(place, "cluster", arrow_array(names[table["cluster"].to_numpy()]))
 
     def _inside(self, names=None):
-        """The graph of the pairs that count inside of some clusters, or of all, and the names by its vertices."""
+        """The graph of the pairs that count inside of some clusters, or of all, and the vertices' names."""
         state = self._state
         clusters, position = state["clusters"], np.empty(state.n_records, np.uint32)
         is_member = clusters != NO_CLUSTER

@@ -20,8 +20,8 @@ exchanging one link at each.  An edge that joins reads a list that becomes part 
 Edges of a forest that are refused form a forest of clusters, so all of them together read every list about
 once.  Hence ``d`` decisions cost ``O(d log d)`` reads, whatever the number of edges.
 
-Datasets of which a cluster has one record at most are as decisions about each two of their records.  A cluster
-has bits for them instead of a list.
+Datasets of which a cluster has one record at most are as decisions about each two of their records.  A
+cluster has bits for them instead of a list.
 """
 
 from typing import Any, NamedTuple

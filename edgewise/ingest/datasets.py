@@ -64,9 +64,9 @@ def datasets_of(graph, given=None) -> Datasets:
         return _of_column(graph, given or COLUMN, names)
     if given is not None:
         return _coded(graph, given, argument("datasets"))
-    if graph.ids is not None and hasattr(graph.ids, "type") and is_text(graph.ids.type) and len(graph.ids):
-        if pc.all(pc.match_substring(graph.ids, JOINT)).as_py():
-            return datasets_in(graph.ids)
+    of_text = graph.ids is not None and hasattr(graph.ids, "type") and is_text(graph.ids.type)
+    if of_text and len(graph.ids) and pc.all(pc.match_substring(graph.ids, JOINT)).as_py():
+        return datasets_in(graph.ids)
     return _sides(graph)
 
 

@@ -7,7 +7,7 @@ There writing is ended at a step that is drawn, as by a kill, and the store is o
 was before the batch, or after it.  Some lose the files that can be made of others.
 
 A history has up to ten batches of pairs and records that are added and removed, decisions that are made and
-withdrawn, and other settings, on a dozen ids; many scores are equal, and a part of the batches cannot be done.
+withdrawn, and settings, on a dozen ids; many scores are equal, and a part of the batches cannot be done.
 After each batch the clusters with their names, the log, and in the end the clusters at every entry are those
 of :class:`tests.cluster_model.Model`.  A batch that the model refuses must be refused, and change nothing.
 
