@@ -518,7 +518,8 @@ def _divided(labels, touched, limits, name):
     ends, bits = [position[end[order]] for end in edges[:2]], None
     if limits.datasets is not None:
         bits = limits.datasets._replace(codes=limits.datasets.codes[members]).bits(limits.datasets.names)
-    found = constrained(len(members), *ends, Decisions(musts, cannots), lambda one: name(members[one]), bits)
+    decisions = Decisions(musts, cannots)
+    found = constrained(len(members), ends[0], ends[1], decisions, lambda one: name(members[one]), bits)
     parts = found.labels
     if limits.max_size is not None:
         kept = found.must_kept, found.kept
