@@ -51,7 +51,7 @@ from edgewise.streams.checkpoint import load_state, save_state
 #: The fact that says that a manifest is one of clusters, and its version; older ones can be read, too.
 MARK, VERSION, OLDEST = "edgewise_clusters", 2, 1
 DAMAGED = "is damaged; restore it from a copy"
-#: Most files of an entry, which are written at the same time.
+#: Most files that are written at the same time, those of an entry.
 FILES = 4
 #: Name of the file with the lock of the process that writes.
 LOCK = "lock"
@@ -172,18 +172,20 @@ class Folder:
     def _write_file(self, number, name, make):
         """Write the table or the delta that ``make()`` returns; return what the manifest says of it.
 
-        A table is on disk then.  A delta is soon: if it is lost with the power, entries are done anew.
+        A table is on disk then.  A delta, which has a checksum of its own, is soon: if it is lost with the
+        power, entries are done anew.
         """
         made = make()
         if isinstance(made, Delta):
             path = self.file(number, f"{name}.npz")
             save_state(path, {}, arrays_of(made))
-        else:
-            path = self.file(number, f"{name}.parquet")
-            with open(path, "wb") as stream:
-                write_parquet(made, stream)
-            _sync(path)
-        return {"bytes": path.stat().st_size, "crc32": checksum.of_file(path)}
+            return {"bytes": path.stat().st_size}
+        path = self.file(number, f"{name}.parquet")
+        with open(path, "wb") as file:
+            stream = checksum.CheckedWriter(path, file)
+            write_parquet(made, stream)
+        _sync(path)
+        return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 
     def _needs_base(self, n_bytes):
         """Whether the deltas with another one of so many bytes are too long."""
@@ -322,21 +324,26 @@ def _write_base(state, path):
     shutil.rmtree(path / name, ignore_errors=True)
     (path / name).mkdir()
     about: dict[str, Any] = {"name": name, "entry": state.facts.entry, "facts": state.facts._asdict()}
-    about |= {"bytes": 0, "arrays": {}}
-    for one, array in _base_arrays(state).items():
-        file, room = path / name / f"{one}.npy", len(array)
-        if one in _parts(state):
-            room += int(SPARE * room)
-        with open(file, "wb") as stream:
-            header = {"descr": array.dtype.str, "fortran_order": False, "shape": (room,)}
-            np.lib.format.write_array_header_1_0(stream, header)
-            array.tofile(stream)
-            stream.truncate(stream.tell() + (room - len(array)) * array.itemsize)
-        _sync(file)
-        about["arrays"][one] = [len(array), file.stat().st_size]
-        about["bytes"] += array.nbytes
+    arrays, parts = _base_arrays(state), _parts(state)
+    with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
+        rooms = (len(array) + (one in parts) * int(SPARE * len(array)) for one, array in arrays.items())
+        files = (path / name / f"{one}.npy" for one in arrays)
+        sizes = pool.map(_write_array, files, arrays.values(), rooms)
+        about["arrays"] = {one: [len(arrays[one]), size] for one, size in zip(arrays, sizes)}
+    about["bytes"] = sum(array.nbytes for array in arrays.values())
     _sync(path / name)
     return about
+
+
+def _write_array(path, array, room):
+    """Write an array with room for so many items, on disk; return the bytes of the file."""
+    with open(path, "wb") as stream:
+        header = {"descr": array.dtype.str, "fortran_order": False, "shape": (room,)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        array.tofile(stream)
+        stream.truncate(stream.tell() + (room - len(array)) * array.itemsize)
+    _sync(path)
+    return path.stat().st_size
 
 
 def _take_base(state, folder, about):
