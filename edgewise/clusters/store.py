@@ -316,25 +316,49 @@ class ClusterStore:
         """Return the records, in the order in which they came: columns ``id`` and ``cluster``."""
         return self._table(self._state["clusters"])
 
-    def at(self, entry: int) -> pyarrow.Table:
-        """Return the records and clusters after an entry, as :meth:`to_frame` returns those of now.
+    def at(self, entry: int | None = None, *, thresholds: Sequence[float] | None = None) -> pyarrow.Table:
+        """Return the records and clusters after an entry, or as they would be at higher thresholds.
 
         Parameters
         ----------
-        entry : int
-            From 0 on, which is the empty store, to the last :attr:`entry`.
+        entry : int, optional
+            From 0 on, which is the empty store, to the last :attr:`entry`, which is the default.
+        thresholds : list of float, optional
+            In ascending order, none below the threshold of the store.
+
+        Returns
+        -------
+        pyarrow.Table
+            As of :meth:`to_frame`.  With thresholds ``id``, and for each of them a column such as
+            ``cluster_0.95``: the id of the first record of the cluster that a record would be in.
 
         Raises
         ------
         OptionError
-            There is no such entry.
+            There is no such entry; thresholds are no ascending numbers, too low, or of pairs without scores.
         """
+        if thresholds is not None:
+            return self._at_thresholds(thresholds, entry)
+        if entry is None:
+            return self.to_frame()
         if not is_number(entry, whole=True) or not 0 <= entry <= self.entry:
             raise OptionError(f"{argument('entry', entry)} is none; the entries are 0 to {self.entry}")
         clusters = np.full(self._state.n_records, NO_CLUSTER)
         for records, names in self._history.changed(int(entry)):
             clusters[records] = np.where(np.isnan(names), NO_CLUSTER, names)
         return self._table(clusters)
+
+    def _at_thresholds(self, thresholds, entry):
+        """The clusters at higher thresholds, which are parts of those of the store."""
+        given, asked, facts = checked(thresholds), argument("thresholds"), self._state.facts
+        if entry is not None:
+            raise OptionError(f"{asked} is of the last entry; leave out it or {argument('entry')}")
+        if not facts.is_scored:
+            raise OptionError(f"{asked} needs scores, and the pairs of the store have none")
+        if given[0] < facts.least:
+            problem = f"{asked} holds {given[0]}, which is below the threshold of the store, {facts.least}"
+            raise OptionError(f"{problem}; change that with apply, or leave it out")
+        return connected_components(self._inside()[0], thresholds=given).to_frame("first")
 
     def log(self, *, cluster: int | None = None) -> pyarrow.Table:
         """Return what has become of all clusters, or of one: a row for each change, in their order.
@@ -430,28 +454,6 @@ class ClusterStore:
             As of :meth:`cohesion`.
         """
         return self._judged("review", count, clusters)
-
-    def thresholds(self, thresholds: Sequence[float]) -> pyarrow.Table:
-        """Return the clusters at several higher thresholds, which are parts of those of the store.
-
-        Parameters
-        ----------
-        thresholds : list of float
-            In ascending order, none below the threshold of the store.
-
-        Returns
-        -------
-        pyarrow.Table
-            ``id``, and for each threshold a column such as ``cluster_0.95``: the id of the first record of
-            the cluster that a record would be in.
-        """
-        given, least = checked(thresholds), self._state.facts.least
-        if given[0] < least:
-            problem = f"{argument('thresholds')} holds {given[0]}, which is below the threshold of the store"
-            raise OptionError(f"{problem}, {least}; change that with apply, or leave it out")
-        if not self._state.facts.is_scored:
-            raise OptionError(f"{argument('thresholds')} needs scores, and the pairs of the store have none")
-        return connected_components(self._inside()[0], thresholds=given).to_frame("first")
 
     def _judged(self, method, count, clusters):
         """What a method of the components says of some clusters, by their names."""

@@ -173,15 +173,11 @@ def show_clusters(
     to: To = None,
 ):
     """Show the records with their clusters, now, after an entry, or at higher thresholds."""
-    opened = edgewise.ClusterStore.open(store)
-    if thresholds is None:
-        _show(opened.to_frame() if entry is None else opened.at(entry), output, to)
-        return
     from edgewise.command.scores import numbers_of
 
-    if entry is not None:
-        raise OptionError("--thresholds are of the last entry; leave out it or --entry")
-    _show(opened.thresholds(numbers_of(thresholds)), output, to)
+    opened = edgewise.ClusterStore.open(store)
+    numbers = None if thresholds is None else numbers_of(thresholds)
+    _show(opened.at(entry, thresholds=numbers), output, to)
 
 
 class Judged(NamedTuple):

@@ -267,7 +267,7 @@ def test_higher_thresholds_are_those_of_the_store_there(settings):
     pairs = sided_pairs(draw, 60, draw.integers(0, 10, 60) / 10)
     store.apply(add=pairs)
     store.apply(must=[("a-__-1", "b-__-2")], cannot=[("a-__-3", "b-__-4")])
-    table = store.thresholds([0.2, 0.5, 0.8])
+    table = store.at(thresholds=[0.2, 0.5, 0.8])
     for threshold in (0.2, 0.5, 0.8):
         store.apply(threshold=threshold)
         expected = partition_of(*store.to_frame().to_pydict().values())
@@ -275,9 +275,9 @@ def test_higher_thresholds_are_those_of_the_store_there(settings):
     with pytest.raises(
         ew.errors.OptionError, match=r"holds 0.7, which is below the threshold of the store, 0.8"
     ):
-        store.thresholds([0.7, 0.9])
+        store.at(thresholds=[0.7, 0.9])
     with pytest.raises(ew.errors.OptionError, match="needs scores, and the pairs of the store have none"):
-        ew.ClusterStore().thresholds([0.7])
+        ew.ClusterStore().at(thresholds=[0.7])
 
 
 @pytest.mark.parametrize("entry", (-1, 2, 1.5, "1", True))

@@ -84,7 +84,7 @@ def test_settings_and_judgements_by_the_command(folder, capsys):
     assert run(["clusters", "cohesion", "store", "--cluster", str(name), "-o", "cohesion.parquet"]) == 0
     assert parquet.read_table("cohesion.parquet") == store.cohesion()
     assert run(["clusters", "at", "store", "--thresholds", "0.9,0.95", "-o", "at.parquet"]) == 0
-    assert parquet.read_table("at.parquet") == store.thresholds([0.9, 0.95])
+    assert parquet.read_table("at.parquet") == store.at(thresholds=[0.9, 0.95])
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_settings_and_judgements_by_the_command(folder, capsys):
             "--must joins 3 records, more than --max",
         ),
         (["at", "store", "--thresholds", "0.8"], "--thresholds holds 0.8, which is below the threshold"),
-        (["at", "store", "--thresholds", "0.95", "--entry", "1"], "--thresholds are of the last entry"),
+        (["at", "store", "--thresholds", "0.95", "--entry", "1"], "--thresholds is of the last entry"),
         (["review", "store", "--changed", "--cluster", "1"], "--cluster and --changed are two choices"),
     ),
 )
