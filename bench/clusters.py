@@ -3,6 +3,7 @@
     python bench/clusters.py day --folder DIRECTORY               10 M pairs; 1 % more, 0.1 % removed
     python bench/clusters.py day --folder DIRECTORY --pairs 20000
     python bench/clusters.py batches --folder DIRECTORY           changes a second, in memory and on disk
+    python bench/clusters.py batches --folder DIRECTORY --count 6  six batches each, rather than three
     python bench/clusters.py tree                                 one change of a tree with all pairs
 
 The pairs are those of ``edgewise.generate.pairs``, with strings of 17 characters as ids, at a threshold of
@@ -97,7 +98,7 @@ def batches(given):
 
     path, half = Path(given.folder, "clusters"), given.batch // 2
     shutil.rmtree(path, ignore_errors=True)
-    pairs, added, _ = tables(given.pairs, 3 * half, 0)
+    pairs, added, _ = tables(given.pairs, given.count * half, 0)
     warm_up(pairs, path)
     for where in ("memory", "disk"):
         store = ew.ClusterStore(threshold=THRESHOLD)
@@ -105,7 +106,7 @@ def batches(given):
             store = ew.ClusterStore.create(path, threshold=THRESHOLD)
         store.apply(add=pairs)
         stored = store.pairs().select([0, 1])
-        for number in range(3):
+        for number in range(given.count):
             gone, more = stored.slice(number * half, half), added.slice(number * half, half)
             with Clock() as clock:
                 store.apply(remove=gone, add=more)
@@ -145,7 +146,7 @@ def tree(given):
 PARTS = {
     "day": part("clusters-day", day, folder=".", pairs=10**7),
     "tree": part("clusters-tree", tree, pairs=1_500_000),
-    "batches": part("clusters-batches", batches, folder=".", pairs=10**7, batch=10**6),
+    "batches": part("clusters-batches", batches, folder=".", pairs=10**7, batch=10**6, count=3),
 }
 
 if __name__ == "__main__":

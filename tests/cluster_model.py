@@ -16,16 +16,17 @@ class Model:
     order.  ``clusters`` has the name of each record that is there.
     """
 
-    def __init__(self, threshold=None):
+    def __init__(self, threshold=None, max_size=None, one_to_one=None):
         self.numbers, self.clusters, self.pairs = {}, {}, {}
         self.musts, self.cannots = set(), set()
-        self.threshold, self.n_names, self.log, self.states = threshold, 0, [], [{}]
+        self.threshold, self.max_size, self.one_to_one = threshold, max_size, one_to_one
+        self.n_names, self.log, self.states = 0, [], [{}]
 
     def pair(self, one, other):
         return tuple(sorted((one, other), key=self.numbers.get))
 
     def copy(self):
-        twin = Model(self.threshold)
+        twin = Model(self.threshold, self.max_size, self.one_to_one)
         for name in ("numbers", "clusters", "pairs", "musts", "cannots"):
             setattr(twin, name, getattr(self, name).copy())
         twin.n_names, twin.log, twin.states = self.n_names, list(self.log), list(self.states)
@@ -34,7 +35,8 @@ class Model:
     def applied(self, add=(), remove=(), records=(), delete=(), must=(), cannot=(), withdraw=(), **how):
         """A model after a batch; :class:`Refused` if that cannot be done."""
         new, before = self.copy(), dict(self.clusters)
-        new.threshold = how.get("threshold", self.threshold)
+        for setting in ("threshold", "max_size", "one_to_one"):
+            setattr(new, setting, how.get(setting, getattr(self, setting)))
         for one in delete:
             if one not in new.clusters:
                 raise Refused("delete")
@@ -81,12 +83,25 @@ class Model:
         for one in gone:
             del self.clusters[one]
 
+    def dataset(self, one):
+        """The dataset of a record, if a cluster has one record of that at most, or ``None``."""
+        if self.one_to_one is None:
+            return None
+        if not isinstance(one, str) or "-__-" not in one:
+            raise Refused("no dataset")
+        name = one.partition("-__-")[0]
+        return name if self.one_to_one == "all" or name in self.one_to_one else None
+
     def partition(self):
-        """Kruskal's rule over everything: a list of sets."""
-        cluster = {one: {one} for one in self.clusters}
+        """Kruskal's rule over everything, and then the bound of the size: a list of sets."""
+        cluster, joins = {one: {one} for one in self.clusters}, []
+        datasets = {one: self.dataset(one) for one in self.clusters}
 
         def refused(one, other):
-            return any((a in one and b in other) or (b in one and a in other) for a, b in self.cannots)
+            held = [{datasets[member] for member in both} - {None} for both in (one, other)]
+            return held[0] & held[1] or any(
+                (a in one and b in other) or (b in one and a in other) for a, b in self.cannots
+            )
 
         if any(a == b for a, b in self.cannots):
             raise Refused("contradiction")
@@ -106,9 +121,24 @@ class Model:
                         raise Refused("contradiction")
                     continue
                 first |= second
+                joins.append((one, other, len(first), must))
                 for member in second:
                     cluster[member] = first
+        if self.max_size is not None:
+            cluster = self.cut(joins)
         return list({id(one): one for one in cluster.values()}.values())
+
+    def cut(self, joins):
+        """The cluster of each record by the joins whose clusters are small enough."""
+        cluster = {one: {one} for one in self.clusters}
+        for one, other, size, must in joins:
+            if size > self.max_size and must:
+                raise Refused("size")
+            if size <= self.max_size:
+                cluster[one] |= cluster[other]
+                for member in cluster[other]:
+                    cluster[member] = cluster[one]
+        return cluster
 
     def name(self, before, gone, partition):
         """Pass the names on, and write the log."""

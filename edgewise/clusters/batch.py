@@ -4,9 +4,10 @@ Pairs are removed and records deleted first; then records, pairs and decisions a
 by a pair in it that ceases to be active, a pair between two clusters that becomes active, a record that comes
 or goes, a decision, and, if decisions divide it, another score of an active pair.  One scan finds the active
 pairs of all trees that are touched.  Their components are the new trees.  A tree with two records that cannot
-be together is divided by Kruskal's rule (:mod:`~edgewise.forest.constraints`): its active pairs come in
-descending order of their scores, and of equal ones in that of their records, after the pairs that must be
-together.
+be together, or of one dataset that is linked one to one, is divided by Kruskal's rule
+(:mod:`~edgewise.forest.constraints`): its active pairs come in descending order of their scores, and of equal
+ones in that of their records, after the pairs that must be together.  What is too large then is cut at its
+weakest pairs (:mod:`~edgewise.forest.split`).  Another ``max_size`` or ``one_to_one`` touches every tree.
 
 All active pairs of such a tree count, and not only those of its spanning forest: if decisions part *b* from
 *a* and from *c*, a weaker pair of *a* and *c* still joins these two, though a path leads over *b*.
@@ -14,7 +15,9 @@ All active pairs of such a tree count, and not only those of its spanning forest
 A pair that is added inside of a cluster changes nothing there.  For when the pairs come in their order, at
 any time the clusters with it contain those without it, and are within those of the end: a pair that has
 joined two parts of a cluster without it finds no decision between them with it, and one that was refused
-finds the same decision.
+finds the same decision.  Datasets are decisions on all of their pairs.  Nor does the pair change where a
+bound of the size cuts: up to the last pair that joins two parts of a cluster, none of its records is joined
+to others, with the pair and without it, and after that the clusters are the same.
 
 The scans read 16 bytes for each pair of the store and 14 for each record, and everything else is linear in
 what is touched, up to sorting; all of it is done by all cores but for trees that decisions divide.  A
@@ -26,13 +29,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.clusters.naming import Log, named
+from edgewise.clusters.ids import StringIds
+from edgewise.clusters.naming import Log, named, sizes_of
 from edgewise.clusters.state import HALF, LOW_HALF, NO_CLUSTER, Delta, Facts, State, ends_of, keys_of
 from edgewise.components import connected_components
 from edgewise.device import device, each
 from edgewise.errors import GraphError, argument
-from edgewise.forest.constraints import Decisions, constrained
+from edgewise.forest.constraints import Decisions, constrained, small_enough
 from edgewise.graph import Graph
+from edgewise.ingest.arrow import arrow_array
+from edgewise.ingest.datasets import Datasets, datasets_in
+from edgewise.ingest.default_columns import JOINT
 from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
 from edgewise.primitives.sorting import begins_of, ordered
@@ -122,7 +129,7 @@ class Touched(NamedTuple):
     members : (n,) int64 array
         Records of the trees that are touched, ascending.
     pairs : Pairs
-        Their active pairs after the batch; without scores unless there are decisions that divide.
+        Their active pairs after the batch; without scores unless a tree may be divided.
     musts, cannots : two (k,) uint32 arrays
     """
 
@@ -130,6 +137,21 @@ class Touched(NamedTuple):
     pairs: Pairs
     musts: Any
     cannots: Any
+
+
+class Limits(NamedTuple):
+    """What a cluster may hold: so many records, and one of each of the members' datasets, or ``None``."""
+
+    max_size: int | None
+    datasets: Datasets | None
+
+
+@each
+def find_divided(record, records):
+    """Mark the tree of a record that is in another cluster than the first record of the tree."""
+    tree = records.trees[record]
+    if records.clusters[record] != records.clusters[tree]:
+        records.is_divided[tree] = True
 
 
 @each
@@ -247,9 +269,11 @@ def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     changes = _pair_changes(state, request, name)
     decisions = _decisions(state, request, records.is_there, name)
     _touch(state, request, changes, decisions, records)
-    touched = _touched(state, changes, decisions, records, request.facts.least)
+    touched = _touched(state, changes, decisions, records, request.facts)
     members, labels = touched.members, _tree_labels(touched)
-    clusters = _divided(labels, touched, lambda one: name(members[one]))
+    datasets = _datasets(state, request, members, records.is_there)
+    limits = Limits(request.facts.max_size, datasets)
+    clusters = _divided(labels, touched, limits, lambda one: name(members[one]))
     clusters = np.where(gather(records.is_there, members), clusters, NO_CLUSTER)
     before, is_new = gather(records.clusters, members), gather(records.deleted, members)
     names, n_names, log = named(before, clusters, state.facts.n_names, is_new)
@@ -372,8 +396,8 @@ def _touch(state, request, changes, decisions, records):
     """Touch the trees that pairs and decisions change."""
     musts, cannots = decisions
     trees, pairs = records.trees, _pairs(state)
-    one, other = ends_of(np.union1d(cannots, state.cannots))
-    records.is_divided[trees[one][trees[one] == trees[other]]] = True
+    if _divides(state.facts, state.cannots):
+        find_divided(len(trees), records)
     bounds = request.facts.least, state.facts.least
     touch_changed(len(changes.rows), changes, pairs, bounds, records)
     touch_new(len(changes.keys), changes, bounds[0], records)
@@ -381,15 +405,22 @@ def _touch(state, request, changes, decisions, records):
         touch_flipped(state.n_pairs, pairs, bounds, records)
     for after, before in ((musts, state.musts), (cannots, state.cannots)):
         records.is_touched[trees[np.concatenate(ends_of(np.setxor1d(after, before)))]] = True
+    if request.facts.rules != state.facts.rules:
+        records.is_touched[:] = True
+
+
+def _divides(facts, cannots):
+    """Whether a tree may be divided."""
+    return len(cannots) > 0 or facts.rules != (None, None)
 
 
 def _pairs(state):
     return Pairs._make(state[name] for name in Pairs._fields)
 
 
-def _touched(state, changes, decisions, records, least):
+def _touched(state, changes, decisions, records, facts):
     """The trees that are touched, with their active pairs and decisions after a batch."""
-    n, pairs = len(records.trees), _pairs(state)
+    n, pairs, least = len(records.trees), _pairs(state), facts.least
     found = np.empty(n, bool)
     find_members(n, records, found)
     members, position = marked(found), np.empty(n, np.uint32)
@@ -410,7 +441,8 @@ def _touched(state, changes, decisions, records, least):
         tuple(position[end[of_one & of_other]] for end in ends_of(keys))
         for keys, (of_one, of_other) in zip(decisions, is_touched)
     )
-    scores = np.concatenate([_scores(pairs, rows, changes), new.scores]) if len(cannots[0]) else None
+    wanted = _divides(facts, cannots[0])
+    scores = np.concatenate([_scores(pairs, rows, changes), new.scores]) if wanted else None
     return Touched(members, Pairs(ends[0], ends[1], scores), musts, cannots)
 
 
@@ -435,11 +467,42 @@ def _tree_labels(touched):
     return connected_components(graph).labels.astype(np.int64)
 
 
-def _divided(labels, touched, name):
-    """The first member of each member's cluster: the trees, and the parts of those that decisions divide."""
-    (ones, others), pairs = touched.cannots, touched.pairs
-    is_divided = np.zeros(len(labels), bool)
-    is_divided[labels[ones[labels[ones] == labels[others]]]] = True
+def _datasets(state, request, members, is_there):
+    """The datasets of members that are linked one to one, as their ids name them; ``None`` if none is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chosen, asked = request.facts.one_to_one, argument("one_to_one")
+    if chosen is None or not len(members):
+        return None
+    if request.facts.kind != StringIds.kind:
+        raise GraphError(
+            f"{asked} needs ids that name a dataset, such as 'crm{JOINT}7', and these are no text"
+        )
+    there = np.flatnonzero(is_there[members])
+    old, new = np.split(members[there], [np.searchsorted(members[there], state.n_records)])
+    columns = [state.ids.column(old)] if len(old) else []
+    if len(new):
+        columns.append(request.new_ids.take(arrow_array(new - state.n_records)))
+    column = pa.concat_arrays(
+        [pa.nulls(0, pa.large_string()), *(one.cast(pa.large_string()) for one in columns)]
+    )
+    nameless = pc.index(pc.match_substring(column, JOINT), False).as_py()
+    if nameless >= 0:
+        remedy = f"write ids as 'crm{JOINT}7', or give two columns for each, the dataset first"
+        raise GraphError(
+            f"the id {column[nameless].as_py()!r} names no dataset, which {asked} needs; {remedy}"
+        )
+    found = datasets_in(column)
+    names = found.names if chosen == "all" else [one for one in chosen if one in found.names]
+    codes, place = np.full(len(members), -1), dict(zip(names, range(len(names))))
+    codes[there] = np.array([place.get(one, -1) for one in found.names], np.int64)[found.codes]
+    return Datasets(codes, names)
+
+
+def _divided(labels, touched, limits, name):
+    """The first member of each member's cluster: the trees, and the parts of those that are divided."""
+    is_divided, pairs = _is_divided(labels, touched, limits), touched.pairs
     if not is_divided.any():
         return labels
     members = np.flatnonzero(is_divided[labels])
@@ -452,9 +515,32 @@ def _divided(labels, touched, name):
         tuple(position[end[is_divided[labels[ends[0]]] & is_divided[labels[ends[1]]]]] for end in ends)
         for ends in (touched.musts, touched.cannots)
     )
-    sources, targets = (position[end[order]] for end in edges[:2])
+    ends, bits = [position[end[order]] for end in edges[:2]], None
+    if limits.datasets is not None:
+        bits = limits.datasets._replace(codes=limits.datasets.codes[members]).bits(limits.datasets.names)
     decisions = Decisions(musts, cannots)
-    found = constrained(len(members), sources, targets, decisions, lambda one: name(members[one]))
+    found = constrained(len(members), ends[0], ends[1], decisions, lambda one: name(members[one]), bits)
+    parts = found.labels
+    if limits.max_size is not None:
+        kept = found.must_kept, found.kept
+        ends = [np.concatenate([one[of] for one, of in zip(both, kept)]) for both in zip(musts, ends)]
+        fits = small_enough(len(members), ends, np.count_nonzero(kept[0]), limits.max_size)
+        graph = Graph(len(members), edges=(*(end[fits] for end in ends), None))
+        parts = connected_components(graph).labels
     clusters = labels.copy()
-    clusters[members] = members[found.labels]
+    clusters[members] = members[parts]
     return clusters
+
+
+def _is_divided(labels, touched, limits):
+    """Whether a tree, by its first member, holds what no cluster may hold."""
+    ones, others = touched.cannots
+    found = np.zeros(len(labels), bool)
+    found[labels[ones[labels[ones] == labels[others]]]] = True
+    if limits.max_size is not None:
+        found |= sizes_of(labels) > limits.max_size
+    if limits.datasets is not None:
+        of_one = np.flatnonzero(limits.datasets.codes >= 0)
+        keys = np.sort(labels[of_one] << 32 | limits.datasets.codes[of_one])
+        found[keys[1:][keys[1:] == keys[:-1]] >> 32] = True
+    return found

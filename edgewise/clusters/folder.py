@@ -38,7 +38,7 @@ from edgewise.clusters.batch import Request, worked_out
 from edgewise.clusters.history import Entry, asked_table, members_table, request_in
 from edgewise.clusters.ids import column_of, parts_of
 from edgewise.clusters.runs import Run
-from edgewise.clusters.state import Delta, Facts, State
+from edgewise.clusters.state import SETTINGS, Delta, Facts, State
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, atomic_write, writing
@@ -48,10 +48,10 @@ from edgewise.files.write_tables import write_parquet
 from edgewise.ownership import check_owner
 from edgewise.streams.checkpoint import load_state, save_state
 
-#: The fact that says that a manifest is one of clusters, and its version.
-MARK, VERSION = "edgewise_clusters", 1
+#: The fact that says that a manifest is one of clusters, and its version; older ones can be read, too.
+MARK, VERSION, OLDEST = "edgewise_clusters", 2, 1
 DAMAGED = "is damaged; restore it from a copy"
-#: Most files of an entry, which are written at the same time.
+#: Most files that are written at the same time, those of an entry.
 FILES = 4
 #: Name of the file with the lock of the process that writes.
 LOCK = "lock"
@@ -63,11 +63,11 @@ FEW_BYTES = 1 << 20
 TRIES = 3
 
 
-def create(path, threshold) -> "Folder":
+def create(path, settings) -> "Folder":
     """A new store in a new folder."""
     with new_folder(path) as part:
         folder = Folder(path)
-        folder.facts = {MARK: VERSION, "threshold": threshold, "entries": [], "base": None}
+        folder.facts = {MARK: VERSION, **settings, "entries": [], "base": None}
         _write_manifest(part, folder.facts)
     return folder
 
@@ -93,9 +93,13 @@ class Folder:
                 break
         return self._done_again()
 
+    def _empty(self):
+        """The state before the first entry; a store of version 1 has a threshold only."""
+        return State({name: self.facts.get(name) for name in SETTINGS})
+
     def _from_arrays(self):
         """The state out of the base and the deltas."""
-        state, base = State(self.facts["threshold"]), self.facts["base"]
+        state, base = self._empty(), self.facts["base"]
         if base is not None:
             _take_base(state, self.path / base["name"], base)
         for entry in self.facts["entries"][state.facts.entry :]:
@@ -104,7 +108,7 @@ class Folder:
 
     def _done_again(self):
         """The state out of what was asked, entry by entry; the next entry writes a base."""
-        state = State(self.facts["threshold"])
+        state = self._empty()
         for entry in self.facts["entries"]:
             asked, members = (self.table(entry, name) for name in ("asked", "members"))
             request = request_in(asked, members, Facts(**entry["facts"]), state)
@@ -153,7 +157,7 @@ class Folder:
             files["delta"] = write("delta", lambda: entry.delta)
         members = members_table(entry, state)  # before the state takes the entry in
         files["members"] = write("members", lambda: members)
-        facts = dict(self.facts, entries=[*self.facts["entries"]])
+        facts = dict(self.facts, entries=[*self.facts["entries"]]) | {MARK: VERSION}
         state.take(entry.delta)
         if needs_base:
             state.leave_out_removed()
@@ -168,18 +172,20 @@ class Folder:
     def _write_file(self, number, name, make):
         """Write the table or the delta that ``make()`` returns; return what the manifest says of it.
 
-        A table is on disk then.  A delta is soon: if it is lost with the power, entries are done anew.
+        A table is on disk then.  A delta, which has a checksum of its own, is soon: if it is lost with the
+        power, entries are done anew.
         """
         made = make()
         if isinstance(made, Delta):
             path = self.file(number, f"{name}.npz")
             save_state(path, {}, arrays_of(made))
-        else:
-            path = self.file(number, f"{name}.parquet")
-            with open(path, "wb") as stream:
-                write_parquet(made, stream)
-            _sync(path)
-        return {"bytes": path.stat().st_size, "crc32": checksum.of_file(path)}
+            return {"bytes": path.stat().st_size}
+        path = self.file(number, f"{name}.parquet")
+        with open(path, "wb") as file:
+            stream = checksum.CheckedWriter(path, file)
+            write_parquet(made, stream)
+        _sync(path)
+        return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 
     def _needs_base(self, n_bytes):
         """Whether the deltas with another one of so many bytes are too long."""
@@ -239,7 +245,7 @@ def read_manifest(path: Path) -> dict:
             check_owner(file, stream.fileno(), "copy the store if it is right")
         if not isinstance(facts, dict) or MARK not in facts:
             raise FileError(path, "is no store of clusters; name the folder of one")
-        if facts[MARK] != VERSION:
+        if not isinstance(facts[MARK], int) or not OLDEST <= facts[MARK] <= VERSION:
             problem = f"is of another version of edgewise (format {facts[MARK]!r}, not {VERSION})"
             raise FileError(path, f"{problem}; open it with that version")
         if facts.pop("checksum") != _checksum(facts):
@@ -318,21 +324,26 @@ def _write_base(state, path):
     shutil.rmtree(path / name, ignore_errors=True)
     (path / name).mkdir()
     about: dict[str, Any] = {"name": name, "entry": state.facts.entry, "facts": state.facts._asdict()}
-    about |= {"bytes": 0, "arrays": {}}
-    for one, array in _base_arrays(state).items():
-        file, room = path / name / f"{one}.npy", len(array)
-        if one in _parts(state):
-            room += int(SPARE * room)
-        with open(file, "wb") as stream:
-            header = {"descr": array.dtype.str, "fortran_order": False, "shape": (room,)}
-            np.lib.format.write_array_header_1_0(stream, header)
-            array.tofile(stream)
-            stream.truncate(stream.tell() + (room - len(array)) * array.itemsize)
-        _sync(file)
-        about["arrays"][one] = [len(array), file.stat().st_size]
-        about["bytes"] += array.nbytes
+    arrays, parts = _base_arrays(state), _parts(state)
+    with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
+        rooms = (len(array) + (one in parts) * int(SPARE * len(array)) for one, array in arrays.items())
+        files = (path / name / f"{one}.npy" for one in arrays)
+        sizes = pool.map(_write_array, files, arrays.values(), rooms)
+        about["arrays"] = {one: [len(arrays[one]), size] for one, size in zip(arrays, sizes)}
+    about["bytes"] = sum(array.nbytes for array in arrays.values())
     _sync(path / name)
     return about
+
+
+def _write_array(path, array, room):
+    """Write an array with room for so many items, on disk; return the bytes of the file."""
+    with open(path, "wb") as stream:
+        header = {"descr": array.dtype.str, "fortran_order": False, "shape": (room,)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        array.tofile(stream)
+        stream.truncate(stream.tell() + (room - len(array)) * array.itemsize)
+    _sync(path)
+    return path.stat().st_size
 
 
 def _take_base(state, folder, about):

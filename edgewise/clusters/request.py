@@ -5,13 +5,14 @@ looked up once.
 """
 
 import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.clusters.batch import Request
 from edgewise.clusters.ids import ids_of_kind, kind_and_type
-from edgewise.clusters.state import keys_of
+from edgewise.clusters.state import SETTINGS, keys_of
 from edgewise.errors import EdgewiseError, GraphError, OptionError, argument
 from edgewise.files import read
 from edgewise.files.records import records_of
@@ -128,10 +129,10 @@ def ids_of(given, name, id_column_name=None):
 def request_of(state, given, reading) -> Request:
     """What is asked of a state.
 
-    ``given`` has the arguments of :meth:`~edgewise.ClusterStore.apply` that are not ``None``, and always
-    ``threshold``.
+    ``given`` has the arguments of :meth:`~edgewise.ClusterStore.apply` that are not ``None``, and the
+    settings that change.
     """
-    facts = state.facts._replace(threshold=checked_threshold(given["threshold"], state.facts))
+    facts = state.facts._replace(**checked_settings(given, state.facts))
     asked: dict[str, Any] = {}
     for name in OF_PAIRS:
         is_scored = (facts.is_scored or None) if name == "add" else False
@@ -180,17 +181,29 @@ def request_of(state, given, reading) -> Request:
     )
 
 
-def checked_threshold(threshold, facts):
-    """A threshold, after a check that it is a number, and that pairs have scores."""
-    if threshold is None:
-        return None
-    if not is_number(threshold, whole=False) or threshold != threshold:
-        raise OptionError(f"{argument('threshold', threshold)} is no number; give the least score of a pair")
-    if facts.is_scored is False:
-        raise OptionError(
-            f"{argument('threshold', threshold)} needs scores, and the pairs of the store have none"
-        )
-    return float(threshold)
+def checked_settings(given, facts) -> dict[str, Any]:
+    """The settings among what is given, after a check of each."""
+    found = {name: given[name] for name in SETTINGS if name in given}
+    for name, value in found.items():
+        if value is None:
+            continue
+        asked = argument(name, value)
+        if name == "threshold":
+            if not is_number(value, whole=False) or value != value:
+                raise OptionError(f"{asked} is no number; give the least score of a pair")
+            if facts.is_scored is False:
+                raise OptionError(f"{asked} needs scores, and the pairs of the store have none")
+            found[name] = float(value)
+        elif name == "max_size":
+            if not is_number(value, whole=True) or value < 1:
+                raise OptionError(f"{asked} is no whole number from 1 on; give the most records of a cluster")
+            found[name] = int(value)
+        elif value != "all":
+            names = [] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            if not names or not all(isinstance(one, str) for one in names):
+                raise OptionError(f"{asked} is no list of datasets; give their names, or 'all'")
+            found[name] = sorted(set(names))
+    return found
 
 
 def _none():

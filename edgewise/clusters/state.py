@@ -4,7 +4,8 @@ Records and pairs have consecutive numbers, in the order in which they came.  Re
 deleted has no cluster, and can come back.  A pair that is removed has the score NaN, and can come back, until
 such pairs are left out, and those after them get other rows; nothing that is written names rows of pairs
 after that.  A *tree* is a component of the active pairs, those that reach the threshold, and of the pairs
-that must be together; a *cluster* is a tree, or a part of one that decisions divide.
+that must be together; a *cluster* is a tree, or a part of one that decisions divide, or the settings
+``max_size`` and ``one_to_one``.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
 then taken in, so that it happens as a whole or not at all.  A store that is opened takes in the deltas of its
@@ -28,6 +29,8 @@ HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 #: Name of the cluster of a record that is deleted.
 NO_CLUSTER = -1
+#: Facts that people set.
+SETTINGS = ("threshold", "max_size", "one_to_one")
 
 
 @each
@@ -67,6 +70,10 @@ class Facts(NamedTuple):
         Number of batches so far.
     threshold : float or None
         Least score of an active pair; ``None`` if all are.
+    max_size : int or None
+        Largest number of records of a cluster.
+    one_to_one : list of str, 'all' or None
+        Datasets of which a cluster has one record at most.
     is_scored : bool or None
         Whether pairs have scores; ``None`` before the first pair.
     n_names : int
@@ -81,6 +88,18 @@ class Facts(NamedTuple):
     n_names: int = 0
     kind: str | None = None
     type: str | None = None
+    max_size: int | None = None
+    one_to_one: list[str] | str | None = None
+
+    @property
+    def settings(self) -> dict:
+        """What people set, by name."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    @property
+    def rules(self) -> tuple:
+        """The settings by which trees are divided."""
+        return self.max_size, self.one_to_one
 
     @property
     def least(self) -> float:
@@ -139,8 +158,10 @@ class State:
         Keys of decisions, ascending.
     """
 
-    def __init__(self, threshold=None):
-        self.facts = Facts(threshold=threshold, is_scored=None if threshold is None else True)
+    def __init__(self, settings=None):
+        self.facts = Facts(**(settings or {}))
+        if self.facts.threshold is not None:
+            self.facts = self.facts._replace(is_scored=True)
         self.ids: Ids | None = None
         kinds = {"ones": np.uint32, "others": np.uint32, "scores": np.float64}
         kinds |= {"trees": np.uint32, "clusters": np.int64}

@@ -11,8 +11,10 @@ import numpy as np
 from edgewise.clusters.batch import worked_out
 from edgewise.clusters.folder import Folder, create
 from edgewise.clusters.history import Entry, MemoryHistory, log_schema, now
-from edgewise.clusters.request import LookUp, checked_threshold, ids_of, request_of
-from edgewise.clusters.state import NO_CLUSTER, State, ends_of
+from edgewise.clusters.request import LookUp, checked_settings, ids_of, request_of
+from edgewise.clusters.state import NO_CLUSTER, Facts, State, ends_of
+from edgewise.components import connected_components
+from edgewise.components.threshold_limits import checked
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.front import named
@@ -25,6 +27,15 @@ if TYPE_CHECKING:
     import pyarrow
 
     from edgewise.forest.explanation import Explanation
+
+
+def _is_keep(value):
+    return isinstance(value, str) and value == "keep"
+
+
+def _said(name, value):
+    """A setting in words."""
+    return f"no {name}" if value is None else f"{name} {value}"
 
 
 class ClusterStore:
@@ -44,11 +55,17 @@ class ClusterStore:
     ----------
     threshold : float, optional
         Least score of a pair that counts.  Other pairs are kept for a lower threshold.
+    max_size : int, optional
+        Largest number of records of a cluster.  A larger one loses the weakest pair that holds it together,
+        and so do its parts, as in :meth:`SpanningForest.split`.
+    one_to_one : list of str or 'all', optional
+        Datasets without duplicates: no cluster has two records of one of them, as in :func:`best_links`.  Ids
+        name their datasets: ``'crm-__-17'`` is of ``crm``.
 
     Raises
     ------
     OptionError
-        The threshold is no number.
+        The threshold is no number, the size no whole number from 1 on, or the datasets are no list.
 
     Notes
     -----
@@ -70,20 +87,33 @@ class ClusterStore:
     [0, 0, 2, 1, 1]
     """
 
-    def __init__(self, *, threshold: float | None = None):
-        self._state = State()
-        self._state = State(checked_threshold(threshold, self._state.facts))
+    def __init__(
+        self,
+        *,
+        threshold: float | None = None,
+        max_size: int | None = None,
+        one_to_one: Sequence[str] | Literal["all"] | None = None,
+    ):
+        given = {"threshold": threshold, "max_size": max_size, "one_to_one": one_to_one}
+        self._state = State(checked_settings(given, Facts()))
         self._history: Any = MemoryHistory()
 
     @classmethod
-    def create(cls, path: str | PathLike, *, threshold: float | None = None) -> Self:
+    def create(
+        cls,
+        path: str | PathLike,
+        *,
+        threshold: float | None = None,
+        max_size: int | None = None,
+        one_to_one: Sequence[str] | Literal["all"] | None = None,
+    ) -> Self:
         """Create a store in a new folder.
 
         Parameters
         ----------
         path : path-like
             A folder that is not there, or empty.
-        threshold : float, optional
+        threshold, max_size, one_to_one : optional
             As for a store in memory.
 
         Raises
@@ -91,10 +121,10 @@ class ClusterStore:
         FileError
             Something is there, or the folder cannot be written.
         OptionError
-            The threshold is no number.
+            A setting is not what it must be.
         """
-        store = cls(threshold=threshold)
-        store._history = create(path, store._state.facts.threshold)
+        store = cls(threshold=threshold, max_size=max_size, one_to_one=one_to_one)
+        store._history = create(path, store._state.facts.settings)
         return store
 
     @classmethod
@@ -123,6 +153,16 @@ class ClusterStore:
     def threshold(self) -> float | None:
         """Least score of a pair that counts; ``None`` if all do."""
         return self._state.facts.threshold
+
+    @property
+    def max_size(self) -> int | None:
+        """Largest number of records of a cluster; ``None`` if there is none."""
+        return self._state.facts.max_size
+
+    @property
+    def one_to_one(self) -> list[str] | str | None:
+        """Datasets of which a cluster has one record at most; ``None`` if there are none."""
+        return self._state.facts.one_to_one
 
     @property
     def n_records(self) -> int:
@@ -159,6 +199,8 @@ class ClusterStore:
         cannot: Any = None,
         withdraw: Any = None,
         threshold: float | Literal["keep"] | None = "keep",
+        max_size: int | Literal["keep"] | None = "keep",
+        one_to_one: Sequence[str] | Literal["all", "keep"] | None = "keep",
         with_pairs: bool = False,
         cause: str | None = None,
         source: str | Sequence[str] | None = None,
@@ -188,12 +230,12 @@ class ClusterStore:
             Records that must be in one cluster, and that cannot be.
         withdraw : pairs
             Decisions to be withdrawn.
-        threshold : float or None, optional
-            Another threshold; ``None`` for none.
+        threshold, max_size, one_to_one : optional
+            Other settings, which hold from now on; ``None`` for none.
         with_pairs : bool
             Remove the pairs and decisions of deleted records, too.
         cause : str, optional
-            What the log says of this entry.
+            What the log says of this entry; by default the settings that it changes.
         source, target, score : str, optional
             Columns of tables of pairs, as of :func:`edgewise.read`.
         vertex_id : str, optional
@@ -208,30 +250,34 @@ class ClusterStore:
         ------
         GraphError
             A pair to be removed, a decision to be withdrawn or a record to be deleted is not there; a
-            decision names no record; decisions contradict each other; deleted records are still named; a
-            score is missing or NaN; ids are of another kind.  The message says which.
+            decision names no record; decisions contradict each other, or ``one_to_one``; deleted records are
+            still named; a score is missing or NaN; ids are of another kind, or name no dataset.  The message
+            says which.
         FileError
             A file cannot be read or written, or another process writes to the store.
         OptionError
+            A setting is not what it must be; more records than ``max_size`` must be together.
         """
         given = {"add": add, "remove": remove, "records": records, "delete": delete, "must": must}
         given |= {"cannot": cannot, "withdraw": withdraw, "with_pairs": with_pairs}
         given = {name: value for name, value in given.items() if value is not None}
+        settings = {"threshold": threshold, "max_size": max_size, "one_to_one": one_to_one}
+        given |= {name: value for name, value in settings.items() if not _is_keep(value)}
         reading = {"source": source, "target": target, "score": score, "vertex_id": vertex_id}
         if cause is not None and not isinstance(cause, str):
             raise OptionError(f"{argument('cause', cause)} is no text")
         if not isinstance(self._history, Folder):
-            return self._apply(given, threshold, reading, cause)
+            return self._apply(given, reading, cause)
         with self._history.locked():
             if not self._history.is_current():
                 self._state = self._history.load()
-            return self._apply(given, threshold, reading, cause)
+            return self._apply(given, reading, cause)
 
-    def _apply(self, given, threshold, reading, cause):
-        given["threshold"] = (
-            self.threshold if isinstance(threshold, str) and threshold == "keep" else threshold
-        )
+    def _apply(self, given, reading, cause):
         request, state = request_of(self._state, given, reading), self._state
+        if cause is None:
+            before, after = state.facts.settings, request.facts.settings
+            cause = ", ".join(_said(*one) for one in after.items() if one not in before.items()) or None
         n_steps = state.n_records + state.n_pairs + len(request.added)
         with few_steps(n_steps), self._history.appending(request, state) as append:
             entry = Entry(request, *worked_out(state, request), now(), cause)
@@ -270,25 +316,49 @@ class ClusterStore:
         """Return the records, in the order in which they came: columns ``id`` and ``cluster``."""
         return self._table(self._state["clusters"])
 
-    def at(self, entry: int) -> pyarrow.Table:
-        """Return the records and clusters after an entry, as :meth:`to_frame` returns those of now.
+    def at(self, entry: int | None = None, *, thresholds: Sequence[float] | None = None) -> pyarrow.Table:
+        """Return the records and clusters after an entry, or as they would be at higher thresholds.
 
         Parameters
         ----------
-        entry : int
-            From 0 on, which is the empty store, to the last :attr:`entry`.
+        entry : int, optional
+            From 0 on, which is the empty store, to the last :attr:`entry`, which is the default.
+        thresholds : list of float, optional
+            In ascending order, none below the threshold of the store.
+
+        Returns
+        -------
+        pyarrow.Table
+            As of :meth:`to_frame`.  With thresholds ``id``, and for each of them a column such as
+            ``cluster_0.95``: the id of the first record of the cluster that a record would be in.
 
         Raises
         ------
         OptionError
-            There is no such entry.
+            There is no such entry; thresholds are no ascending numbers, too low, or of pairs without scores.
         """
+        if thresholds is not None:
+            return self._at_thresholds(thresholds, entry)
+        if entry is None:
+            return self.to_frame()
         if not is_number(entry, whole=True) or not 0 <= entry <= self.entry:
             raise OptionError(f"{argument('entry', entry)} is none; the entries are 0 to {self.entry}")
         clusters = np.full(self._state.n_records, NO_CLUSTER)
         for records, names in self._history.changed(int(entry)):
             clusters[records] = np.where(np.isnan(names), NO_CLUSTER, names)
         return self._table(clusters)
+
+    def _at_thresholds(self, thresholds, entry):
+        """The clusters at higher thresholds, which are parts of those of the store."""
+        given, asked, facts = checked(thresholds), argument("thresholds"), self._state.facts
+        if entry is not None:
+            raise OptionError(f"{asked} is of the last entry; leave out it or {argument('entry')}")
+        if not facts.is_scored:
+            raise OptionError(f"{asked} needs scores, and the pairs of the store have none")
+        if given[0] < facts.least:
+            problem = f"{asked} holds {given[0]}, which is below the threshold of the store, {facts.least}"
+            raise OptionError(f"{problem}; change that with apply, or leave it out")
+        return connected_components(self._inside()[0], thresholds=given).to_frame("first")
 
     def log(self, *, cluster: int | None = None) -> pyarrow.Table:
         """Return what has become of all clusters, or of one: a row for each change, in their order.
@@ -330,7 +400,7 @@ class ClusterStore:
         return pa.table({"decision": pa.array(kinds, pa.string()), "source": source, "target": target})
 
     def conflicts(self) -> pyarrow.Table:
-        """Return the pairs that reach the threshold, and that decisions keep apart, as :meth:`pairs` does."""
+        """Return the pairs that count, and that decisions or settings keep apart, as :meth:`pairs` does."""
         state = self._state
         ends, scores = (state["ones"], state["others"]), state["scores"]
         one, other = (state["clusters"][end] for end in ends)
@@ -357,18 +427,61 @@ class ClusterStore:
         one, other = state["clusters"][numbers]
         if one != other:
             raise GraphError(f"{source!r} is in cluster {one}, and {target!r} in {other}; nothing joins them")
-        members = np.flatnonzero(state["clusters"] == one)
-        is_member = state["clusters"] == one
-        rows = np.flatnonzero(is_member[state["ones"]] & is_member[state["others"]])
-        rows = rows[state["scores"][rows] >= state.facts.least]
-        musts = tuple(end[is_member[ends_of(state.musts)[0]]] for end in ends_of(state.musts))
-        ends = [np.concatenate([state[name][rows], more]) for name, more in zip(("ones", "others"), musts)]
+        graph, _ = self._inside([one])
+        return minimum_spanning_forest(graph, maximum=True).explain(source, target)
+
+    def cohesion(self, count: int | None = None, *, clusters: Any = None) -> pyarrow.Table:
+        """Return how well clusters hold together, as :meth:`Components.cohesion` does.
+
+        Parameters
+        ----------
+        count : int, optional
+            Number of clusters, those first that one wrong pair may part the most; all by default.
+        clusters : list or array of int, optional
+            Names of the clusters to look at, such as those in a log; all by default.  Names that no cluster
+            has any more are left out.
+        """
+        return self._judged("cohesion", count, clusters)
+
+    def review(self, count: int | None = None, *, clusters: Any = None) -> pyarrow.Table:
+        """Return the pairs to look at first, as :meth:`Components.review` does.
+
+        Parameters
+        ----------
+        count : int, optional
+            Number of pairs, those first that alone hold the most together; all by default.
+        clusters : list or array of int, optional
+            As of :meth:`cohesion`.
+        """
+        return self._judged("review", count, clusters)
+
+    def _judged(self, method, count, clusters):
+        """What a method of the components says of some clusters, by their names."""
+        graph, names = self._inside(clusters)
+        table = getattr(connected_components(graph), method)(count, "row")
+        place = table.column_names.index("cluster")
+        return table.set_column(place, "cluster", arrow_array(names[table["cluster"].to_numpy()]))
+
+    def _inside(self, names=None):
+        """The graph of the pairs that count inside of some clusters, or of all, and the vertices' names."""
+        state = self._state
+        clusters, position = state["clusters"], np.empty(state.n_records, np.uint32)
+        is_member = clusters != NO_CLUSTER
+        if names is not None:
+            names = np.asarray(names)
+            if names.size and names.dtype.kind not in "iuf":
+                raise OptionError(f"{argument('clusters')} holds other things than names; give whole numbers")
+            is_member &= np.isin(clusters, names)
+        members = np.flatnonzero(is_member)
+        position[members] = np.arange(len(members))
+        one, other = state["ones"], state["others"]
+        rows = is_member[one] & (clusters[one] == clusters[other]) & (state["scores"] >= state.facts.least)
+        musts = [end[is_member[end]] for end in ends_of(state.musts)]
+        ends = [position[np.concatenate([end[rows], must])] for end, must in zip((one, other), musts)]
         weights = np.concatenate([state["scores"][rows], np.full(len(musts[0]), np.inf)])
-        sources, targets = (np.searchsorted(members, end).astype(np.uint32) for end in ends)
         ids = self._ids(members)
         ids = numpy_array(ids) if state.ids is not None and state.ids.kind == "integers" else ids
-        graph = Graph(len(members), edges=(sources, targets, weights), ids=ids)
-        return minimum_spanning_forest(graph, maximum=True).explain(source, target)
+        return Graph(len(members), edges=(*ends, weights), ids=ids), clusters[members]
 
     def _ids(self, records):
         import pyarrow as pa

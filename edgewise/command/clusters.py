@@ -24,8 +24,6 @@ To = options.option(
     str, "Format of the table, whatever the suffix.", "--to", metavar="csv|tsv|jsonl|parquet|arrow"
 )
 Cause = options.option(str, "What the log says of this entry.", metavar="TEXT")
-Threshold = options.option(float, "Least score of a pair that counts.", metavar="SCORE")
-
 
 #: Arguments of a batch that are files.
 FILES = ("add", "remove", "records", "delete", "must", "cannot", "withdraw")
@@ -55,18 +53,49 @@ class Batch(NamedTuple):
     )
 
 
+class Settings(NamedTuple):
+    """What holds until it is changed."""
+
+    threshold: options.option(float, "Least score of a pair that counts.", metavar="SCORE") = None
+    max_size: options.option(
+        int, "Cut larger clusters at their weakest pairs, by the score.", min=1, metavar="N"
+    ) = None
+    one_to_one: options.option(
+        str,
+        "Datasets of which a cluster has one record at most; ids name them, such as crm-__-17.",
+        metavar="all|DATASET,...",
+    ) = None
+
+    def given(self):
+        """Those that are given, as a store takes them."""
+        given = {name: value for name, value in self._asdict().items() if value is not None}
+        if given.get("one_to_one", "all") != "all":
+            given["one_to_one"] = sorted({word.strip() for word in self.one_to_one.split(",")})
+        return given
+
+
+class Cleared(NamedTuple):
+    """Settings that hold no more."""
+
+    no_threshold: options.option(bool, "Count all pairs, whatever their scores.", "--no-threshold") = False
+    no_max_size: options.option(bool, "Allow clusters of any size.", "--no-max-size") = False
+    no_one_to_one: options.option(bool, "Allow any records in a cluster.", "--no-one-to-one") = False
+
+
 @options.subcommand(DOCUMENTATION, "edgewise clusters open people --threshold 0.9")
-def open_store(store: Store, shown: options.Shown, threshold: Threshold = None):
+def open_store(store: Store, settings: Settings, shown: options.Shown):
     """Create a store, unless it is there, and show what it holds."""
+    given = settings.given()
     if (Path(store) / MANIFEST).exists():
         opened = edgewise.ClusterStore.open(store)
-        if threshold is not None and threshold != opened.threshold:
-            given = f"the threshold of {store} is {opened.threshold}"
-            raise OptionError(
-                f"{given}; change it with edgewise clusters apply {store} --threshold {threshold}"
-            )
+        for name, value in given.items():
+            if value != getattr(opened, name):
+                option = name.replace("_", "-")
+                remedy = f"edgewise clusters apply {store} --{option} {getattr(settings, name)}"
+                held = f"the {option} of {store} is {getattr(opened, name)}"
+                raise OptionError(f"{held}; change it with {remedy}")
     else:
-        opened = edgewise.ClusterStore.create(store, threshold=threshold)
+        opened = edgewise.ClusterStore.create(store, **given)
     facts = _facts(opened)
     if shown.json:
         report.as_json(facts)
@@ -105,18 +134,20 @@ def apply_batch(
     store: Store,
     batch: Batch,
     columns: Columns,
+    settings: Settings,
+    cleared: Cleared,
     shown: options.Shown,
-    threshold: Threshold = None,
-    no_threshold: options.option(bool, "Count all pairs, whatever their scores.", "--no-threshold") = False,
     cause: Cause = None,
     output: Output = None,
 ):
     """Apply changes of several kinds as one entry."""
-    given = {**batch._asdict(), **columns._asdict(), "cause": cause}
-    if threshold is not None and no_threshold:
-        raise OptionError("--threshold and --no-threshold contradict each other; give one of the two")
-    if threshold is not None or no_threshold:
-        given["threshold"] = threshold
+    given = {**batch._asdict(), **columns._asdict(), **settings.given(), "cause": cause}
+    for name, clears in zip(settings._fields, cleared):
+        if clears and name in given:
+            option = name.replace("_", "-")
+            raise OptionError(f"--{option} and --no-{option} contradict each other; give one of the two")
+        if clears:
+            given[name] = None
     _change(store, given, shown, output)
 
 
@@ -135,12 +166,50 @@ def show_log(
 def show_clusters(
     store: Store,
     entry: options.option(int, "As it was after this entry; the last one by default.", metavar="N") = None,
+    thresholds: options.option(
+        str, "As they would be at several higher thresholds, such as 0.95,0.99.", metavar="T,T,..."
+    ) = None,
     output: Table = None,
     to: To = None,
 ):
-    """Show the records with their clusters, now or after an entry."""
+    """Show the records with their clusters, now, after an entry, or at higher thresholds."""
+    from edgewise.command.scores import numbers_of
+
     opened = edgewise.ClusterStore.open(store)
-    _show(opened.to_frame() if entry is None else opened.at(entry), output, to)
+    numbers = None if thresholds is None else numbers_of(thresholds)
+    _show(opened.at(entry, thresholds=numbers), output, to)
+
+
+class Judged(NamedTuple):
+    """Clusters to look at."""
+
+    count: options.option(int, "Only the first N.", "--top", min=1, metavar="N") = None
+    cluster: options.option(int, "Only of this one.", metavar="NAME") = None
+    changed: options.option(bool, "Only of clusters that the last entry has changed.") = False
+
+    def of(self, store):
+        """The arguments of a method of a store."""
+        if self.cluster is not None and self.changed:
+            raise OptionError("--cluster and --changed are two choices; give one of the two")
+        log = store.log() if self.changed else None
+        names = None if self.cluster is None else [self.cluster]
+        if log is not None:
+            names = log.filter(log["entry"].to_numpy() == store.entry)["cluster"]
+        return {"count": self.count, "clusters": names}
+
+
+@options.subcommand(DOCUMENTATION, "edgewise clusters review people --top 20 --changed")
+def show_review(store: Store, judged: Judged, output: Table = None, to: To = None):
+    """Show the pairs to look at first: the most records are together by each alone."""
+    opened = edgewise.ClusterStore.open(store)
+    _show(opened.review(**judged.of(opened)), output, to)
+
+
+@options.subcommand(DOCUMENTATION, "edgewise clusters cohesion people --top 20")
+def show_cohesion(store: Store, judged: Judged, output: Table = None, to: To = None):
+    """Show how well clusters hold together, those first that one pair parts the most."""
+    opened = edgewise.ClusterStore.open(store)
+    _show(opened.cohesion(**judged.of(opened)), output, to)
 
 
 SUBCOMMANDS = {
@@ -150,6 +219,8 @@ SUBCOMMANDS = {
     "apply": apply_batch,
     "log": show_log,
     "at": show_clusters,
+    "review": show_review,
+    "cohesion": show_cohesion,
 }
 
 
@@ -167,7 +238,8 @@ def add(app, name, summary):
 
 def _facts(store):
     """What a store holds."""
-    facts = {"entry": store.entry, "threshold": store.threshold, "records": store.n_records}
+    facts = {"entry": store.entry, "threshold": store.threshold, "max_size": store.max_size}
+    facts |= {"one_to_one": store.one_to_one, "records": store.n_records}
     return facts | {"pairs": store.n_pairs, "clusters": store.n_clusters}
 
 

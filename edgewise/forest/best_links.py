@@ -24,9 +24,9 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.cluster_table import order_of_ids
 from edgewise.components.result import Components
-from edgewise.device import arrays, compiled
+from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, VerificationError, argument, one_of
-from edgewise.forest.trees import halve
+from edgewise.forest.constraints import Decisions, constrained
 from edgewise.front import CallOptions
 from edgewise.graph import Graph
 from edgewise.ingest.datasets import datasets_of
@@ -40,30 +40,6 @@ if TYPE_CHECKING:
 
 #: What may be done with equal scores.
 TIES = ("lowest_id", "drop")
-
-
-@compiled
-def join_clusters(sources, targets, parent, held, kept):
-    """Join clusters by edges in order, unless both hold a set bit; mark the edges that join.
-
-    ``held`` are the bits of the datasets of each cluster at its root, in as many words for each vertex as are
-    needed.  ``parent`` holds the roots in the end, the smallest vertices of the clusters.
-    """
-    words = len(held) // max(len(parent), 1)
-    for edge in range(len(sources)):
-        one, other = halve(parent, np.int64(sources[edge])), halve(parent, np.int64(targets[edge]))
-        if one != other:
-            clash = np.uint64(0)
-            for word in range(words):
-                clash |= held[one * words + word] & held[other * words + word]
-            if clash == 0:
-                root, joined = min(one, other), max(one, other)
-                parent[joined] = root
-                for word in range(words):
-                    held[root * words + word] |= held[joined * words + word]
-                kept[edge] = 1
-    for vertex in range(len(parent)):
-        parent[vertex] = parent[parent[vertex]]
 
 
 class Pairs(NamedTuple):
@@ -196,9 +172,9 @@ def best_links(
     begun = perf_counter()
     bits = found.bits(chosen)
     pairs = ordered(host, threshold, ties, bits)
-    parent, kept = np.arange(graph.n_vertices, dtype=host.sources.dtype), np.zeros(len(pairs.edges), np.uint8)
-    join_clusters.with_steps(len(kept) + len(parent), *pairs[1:], parent, bits.ravel().copy(), kept)
-    labels, links = arrays.move(parent, graph.device), np.sort(pairs.edges[kept.view(bool)])
+    none = np.empty(0, host.sources.dtype), np.empty(0, host.sources.dtype)
+    joined = constrained(graph.n_vertices, *pairs[1:], Decisions(none, none), bits=bits)
+    labels, links = arrays.move(joined.labels, graph.device), np.sort(pairs.edges[joined.kept])
     own = {
         "duplicate_free": tuple(chosen),
         "threshold": threshold,

@@ -19,6 +19,9 @@ read for one that names a record of the other.  Lists are circles, so that two o
 exchanging one link at each.  An edge that joins reads a list that becomes part of one at least twice as long.
 Edges of a forest that are refused form a forest of clusters, so all of them together read every list about
 once.  Hence ``d`` decisions cost ``O(d log d)`` reads, whatever the number of edges.
+
+Datasets of which a cluster has one record at most are as decisions about each two of their records.  A
+cluster has bits for them instead of a list.
 """
 
 from typing import Any, NamedTuple
@@ -26,11 +29,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import compiled, device
-from edgewise.errors import GraphError
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.forest.linkage import sizes_of_merges
 from edgewise.forest.trees import halve
 
 #: No decision.
 NONE = -1
+#: What becomes of an edge that would bring two records of one dataset together.
+BY_DATASETS = 2
 
 
 class Decisions(NamedTuple):
@@ -118,13 +124,25 @@ def join_lists(opposed, root, joined):
         opposed.counts[root] += opposed.counts[joined]
 
 
-@compiled
-def join_unless_opposed(sources, targets, parent, opposed, joined_by):
-    """Join clusters by edges in order, unless a decision keeps them apart.
+@device
+def have_one_dataset(held, words, one, other):
+    """Whether two roots have a bit in common."""
+    clash = np.uint64(0)
+    for word in range(words):
+        clash |= held[one * words + word] & held[other * words + word]
+    return clash != 0
 
-    ``joined_by`` becomes 1 where an edge joins, 0 where it leads from a cluster to itself, and -1 less the
-    decision where it is refused.  ``parent`` holds the smallest vertex of each vertex's cluster in the end.
+
+@compiled
+def join_unless_opposed(sources, targets, parent, opposed, held, joined_by):
+    """Join clusters by edges in order, unless a decision keeps them apart, or both hold a set bit.
+
+    ``held`` are the bits of the datasets of each cluster at its root, in as many words for each vertex as are
+    needed.  ``joined_by`` becomes 1 where an edge joins, 0 where it leads from a cluster to itself,
+    :data:`BY_DATASETS` where bits refuse it, and -1 less the decision where one does.  ``parent`` holds the
+    smallest vertex of each vertex's cluster in the end.
     """
+    words = len(held) // max(len(parent), 1)
     for entry in range(len(opposed.records)):
         record = np.int64(opposed.records[entry])
         opposed.after[entry] = entry
@@ -142,17 +160,21 @@ def join_unless_opposed(sources, targets, parent, opposed, joined_by):
             refusing = parting_decision(opposed, parent, one, other)
             if refusing >= 0:
                 joined_by[edge] = -1 - refusing
+            elif have_one_dataset(held, words, one, other):
+                joined_by[edge] = BY_DATASETS
             else:
                 root, joined = min(one, other), max(one, other)
                 parent[joined] = root
                 join_lists(opposed, root, joined)
+                for word in range(words):
+                    held[root * words + word] |= held[joined * words + word]
                 joined_by[edge] = 1
     for vertex in range(len(parent)):
         parent[vertex] = parent[parent[vertex]]
 
 
-def constrained(n_vertices, sources, targets, decisions, name=str) -> Constrained:
-    """Join clusters by edges in order, as far as decisions allow it.
+def constrained(n_vertices, sources, targets, decisions, name=str, bits=None) -> Constrained:
+    """Join clusters by edges in order, as far as decisions and datasets allow it.
 
     Parameters
     ----------
@@ -162,6 +184,8 @@ def constrained(n_vertices, sources, targets, decisions, name=str) -> Constraine
     decisions : Decisions
     name : function, optional
         What a vertex is called in a message.
+    bits : (n_vertices, words) uint64 array, optional
+        Datasets of which no cluster has two records (:class:`~edgewise.ingest.datasets.Datasets`).
 
     Returns
     -------
@@ -170,7 +194,7 @@ def constrained(n_vertices, sources, targets, decisions, name=str) -> Constraine
     Raises
     ------
     GraphError
-        Decisions contradict each other, perhaps through others; both are named.
+        Decisions contradict each other, perhaps through others, or datasets; both are named.
     """
     (ones, others), parted = decisions
     kind, n_must = sources.dtype, len(ones)
@@ -191,14 +215,29 @@ def constrained(n_vertices, sources, targets, decisions, name=str) -> Constraine
         for first, second in ((ones, sources), (others, targets))
     )
     parent, joined_by = np.arange(n_vertices, dtype=kind), np.empty(len(ends[0]), np.int64)
+    held = np.empty(0, np.uint64) if bits is None else bits.ravel().copy()
     n_steps = n_vertices + len(joined_by) + len(records)
-    join_unless_opposed.with_steps(n_steps, *ends, parent, opposed, joined_by)
-    contradicted = np.flatnonzero(joined_by[:n_must] < 0)
+    join_unless_opposed.with_steps(n_steps, *ends, parent, opposed, held, joined_by)
+    contradicted = np.flatnonzero((joined_by[:n_must] < 0) | (joined_by[:n_must] == BY_DATASETS))
     if len(contradicted):
         raise GraphError(_contradiction(decisions, contradicted[0], -1 - joined_by[contradicted[0]], name))
     of_edges = joined_by[n_must:]
     refused_by = np.where(of_edges < 0, -1 - of_edges, NONE)
     return Constrained(parent, of_edges == 1, refused_by, joined_by[:n_must] == 1)
+
+
+def small_enough(n_vertices, ends, n_must, max_size):
+    """Whether the cluster that each edge of a forest makes has at most ``max_size`` vertices: (m,) bool.
+
+    The edges are in order; the first ``n_must`` are pairs that must be together.  OptionError if these make
+    larger clusters.
+    """
+    sizes = sizes_of_merges(n_vertices, *ends)
+    largest = sizes[:n_must].max(initial=0)
+    if largest > max_size:
+        problem = f"{argument('must')} joins {largest:,} records, more than {argument('max_size', max_size)}"
+        raise OptionError(f"{problem}; give a larger size, or withdraw decisions")
+    return sizes <= max_size
 
 
 def parted_twice(n_vertices, sources, targets, decisions, refused_by):
@@ -216,8 +255,14 @@ def parted_twice(n_vertices, sources, targets, decisions, refused_by):
 
 
 def _contradiction(decisions, must, cannot, name):
-    """The message of a pair that must be together, by which a pair would be that cannot be."""
+    """The message of a pair that must be together, by which a pair would be that cannot be.
+
+    ``cannot`` is negative if not a decision but a dataset forbids it.
+    """
     together = [name(side[must]) for side in decisions.must]
+    if cannot < 0:
+        problem = f"'must' joins {together[0]} and {together[1]}, and so two records of one dataset"
+        return f"{problem}, which {argument('one_to_one')} forbids; withdraw the decision"
     apart = [name(side[cannot]) for side in decisions.cannot]
     through = "" if set(together) == set(apart) else ", with what else must be together,"
     problem = (

@@ -26,10 +26,9 @@ from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.threshold_limits import is_reached, strongest
 from edgewise.device import arrays
-from edgewise.errors import OptionError, VerificationError, argument
-from edgewise.forest.constraints import Decisions, constrained, parted_twice
+from edgewise.errors import VerificationError
+from edgewise.forest.constraints import Decisions, constrained, parted_twice, small_enough
 from edgewise.forest.explanation import Explanation, explained, tree_of
-from edgewise.forest.linkage import sizes_of_merges
 from edgewise.forest.merges import NEVER, find_joining_merges, union_tree
 from edgewise.forest.order import order_of, words_of
 from edgewise.graph import Graph
@@ -301,13 +300,9 @@ def _with_all_pairs(forest, links, again, threshold):
 def _cut_large(links, max_size, n_vertices):
     """Cut the links that make too large clusters."""
     joining = np.flatnonzero(links.states == KEPT)
-    sizes = sizes_of_merges(n_vertices, links.sources[joining], links.targets[joining])
-    large = joining[sizes > max_size]
-    if len(large) and (links.positions[large] >= FIRST_MUST).any():
-        largest = sizes[links.positions[joining] >= FIRST_MUST].max()
-        problem = f"{argument('must')} joins {largest:,} records, more than {argument('max_size', max_size)}"
-        raise OptionError(f"{problem}; give a larger size, or withdraw decisions")
-    links.states[large] = TOO_LARGE
+    n_must = np.count_nonzero(links.positions >= FIRST_MUST)
+    ends = links.sources[joining], links.targets[joining]
+    links.states[joining[~small_enough(n_vertices, ends, n_must, max_size)]] = TOO_LARGE
 
 
 def graph_of(graph, links) -> Graph:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument, one_of
+from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.default_columns import JOINT
 
 #: The column of the records that has the datasets, if there is one.
@@ -63,11 +64,18 @@ def datasets_of(graph, given=None) -> Datasets:
         return _of_column(graph, given or COLUMN, names)
     if given is not None:
         return _coded(graph, given, argument("datasets"))
-    if graph.ids is not None and hasattr(graph.ids, "type") and is_text(graph.ids.type) and len(graph.ids):
-        parts = pc.split_pattern(graph.ids, JOINT, max_splits=1)
-        if pc.min(pc.list_value_length(parts)).as_py() == 2:
-            return _coded(graph, pc.list_element(parts, 0), "the ids")
+    of_text = graph.ids is not None and hasattr(graph.ids, "type") and is_text(graph.ids.type)
+    if of_text and len(graph.ids) and pc.all(pc.match_substring(graph.ids, JOINT)).as_py():
+        return datasets_in(graph.ids)
     return _sides(graph)
+
+
+def datasets_in(ids) -> Datasets:
+    """The datasets that ids name, a column of Arrow: what stands before the joint in each."""
+    import pyarrow.compute as pc
+
+    coded = pc.list_element(pc.split_pattern(ids, JOINT, max_splits=1), 0).dictionary_encode()
+    return Datasets(numpy_array(coded.indices).astype(np.int64), coded.dictionary.to_pylist())
 
 
 def _of_column(graph, name, names):

@@ -7,7 +7,7 @@ There writing is ended at a step that is drawn, as by a kill, and the store is o
 was before the batch, or after it.  Some lose the files that can be made of others.
 
 A history has up to ten batches of pairs and records that are added and removed, decisions that are made and
-withdrawn, and thresholds, on a dozen ids; many scores are equal, and a part of the batches cannot be done.
+withdrawn, and settings, on a dozen ids; many scores are equal, and a part of the batches cannot be done.
 After each batch the clusters with their names, the log, and in the end the clusters at every entry are those
 of :class:`tests.cluster_model.Model`.  A batch that the model refuses must be refused, and change nothing.
 
@@ -35,6 +35,8 @@ from tests.cluster_model import Model, Refused  # noqa: E402
 
 SCORES = (0.2, 0.5, 0.5, 0.7, 0.7, 0.9, 1.0)
 THRESHOLDS = (None, 0.2, 0.5, 0.6, 0.9)
+SIZES = (None, 1, 2, 3, 3, 5)
+SIDES = (None, "all", ["a"], ["b", "none"])
 
 
 def drawn_batch(draw, model, ids):
@@ -70,6 +72,10 @@ def drawn_batch(draw, model, ids):
         batch["withdraw"] += new_pairs(1) if draw.random() < 0.05 else []
     if draw.random() < 0.2:
         batch["threshold"] = draw.choice(THRESHOLDS)
+    if draw.random() < 0.15:
+        batch["max_size"] = draw.choice(SIZES)
+    if draw.random() < (0.15 if "-__-" in str(ids[0]) else 0.01):
+        batch["one_to_one"] = draw.choice(SIDES)
     return batch
 
 
@@ -92,10 +98,10 @@ class Killed(BaseException):
 class InMemory:
     """A store that is never killed."""
 
-    def __init__(self, threshold, draw):
+    def __init__(self, settings, draw):
         from edgewise.clusters import ClusterStore
 
-        self.store = ClusterStore(threshold=threshold)
+        self.store = ClusterStore(**settings)
 
     def apply(self, batch):
         return self.store.apply(**batch)
@@ -107,12 +113,12 @@ class InMemory:
 class OnDisk:
     """A store in a folder, which is opened again now and then; ``apply`` returns "killed" if it was."""
 
-    def __init__(self, threshold, draw):
+    def __init__(self, settings, draw):
         from edgewise.clusters import ClusterStore, folder
 
         self.path, self.draw, self.pages = Path(tempfile.mkdtemp()), draw, folder
         self.opened, self.few = ClusterStore.open, draw.choice((0, folder.FEW_BYTES))
-        self.store = ClusterStore.create(self.path, threshold=threshold)
+        self.store = ClusterStore.create(self.path, **settings)
 
     def apply(self, batch):
         left, sync, few = (
@@ -150,18 +156,24 @@ class OnDisk:
 
 
 def drawn_ids(draw):
-    """Some strings, or integers."""
+    """Some strings, with datasets or without, or integers."""
     count = draw.randrange(3, 14)
+    if draw.random() < 0.4:
+        return [f"{draw.choice('aabbc')}-__-{one}" for one in range(count)]
     return draw.sample(range(-5, 50), count) if draw.random() < 0.5 else [f"id {one}" for one in range(count)]
 
 
 def try_history(number, seed, on_disk=0.0):
     """Try one history; return what was wrong, or how many batches were taken, refused and killed."""
     draw = random.Random(f"{seed} {number}")
-    ids, threshold = drawn_ids(draw), draw.choice(THRESHOLDS)
-    kept = (OnDisk if draw.random() < on_disk else InMemory)(threshold, draw)
+    ids, settings = drawn_ids(draw), {"threshold": draw.choice(THRESHOLDS)}
+    if draw.random() < 0.3:
+        settings["max_size"] = draw.choice(SIZES)
+    if draw.random() < 0.5 and "-__-" in str(ids[0]):
+        settings["one_to_one"] = draw.choice(SIDES)
+    kept = (OnDisk if draw.random() < on_disk else InMemory)(settings, draw)
     try:
-        problem = wrong_with(kept, draw, ids, Model(threshold))
+        problem = wrong_with(kept, draw, ids, Model(**settings))
     finally:
         kept.end()
     return f"history {number}: {problem}" if isinstance(problem, str) else problem

@@ -160,7 +160,7 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     for name in ("version", "facts", "text", "parquet"):
         store_at(tmp_path / name, 1)
     changed_manifest(tmp_path / "version", edgewise_clusters=9)
-    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 1\)"):
+    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 2\)"):
         ew.ClusterStore.open(tmp_path / "version")
     changed_manifest(tmp_path / "facts", threshold=0.9)
     (tmp_path / "text" / "manifest.json").write_text('{"edgewise_clusters": 1')
@@ -177,6 +177,31 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(FileError, match="is no store of clusters"):
         ew.ClusterStore.open(tmp_path)
+
+
+def test_a_store_of_the_first_version_is_read(tmp_path):
+    path = tmp_path / "store"
+    store_at(path, 2)
+    facts = json.loads((path / "manifest.json").read_text())
+    for one in (facts, *(entry["facts"] for entry in facts["entries"])):
+        del one["max_size"], one["one_to_one"]
+    facts.pop("checksum")
+    facts["edgewise_clusters"] = 1
+    (path / "manifest.json").write_text(json.dumps(facts | {"checksum": folder._checksum(facts)}))
+    store = ew.ClusterStore.open(path)
+    assert same(store, expected_after(2)) and store.max_size is None
+    store.apply(**batch_after(2))
+    assert same(ew.ClusterStore.open(path), expected_after(3))
+    assert json.loads((path / "manifest.json").read_text())["edgewise_clusters"] == 2
+
+
+def test_settings_are_kept(tmp_path):
+    ew.ClusterStore.create(tmp_path / "store", threshold=0.5, max_size=2, one_to_one=["b", "a"])
+    store = ew.ClusterStore.open(tmp_path / "store")
+    assert (store.threshold, store.max_size, store.one_to_one) == (0.5, 2, ["a", "b"])
+    store.apply(max_size=9, one_to_one=None, add=[("x", "y", 0.5)])
+    store = ew.ClusterStore.open(tmp_path / "store")
+    assert (store.threshold, store.max_size, store.one_to_one) == (0.5, 9, None)
 
 
 def test_a_disk_that_is_full(tmp_path, monkeypatch):

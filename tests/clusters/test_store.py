@@ -137,6 +137,17 @@ WRONG = (
     ({"threshold": "high"}, "is no number"),
     ({"threshold": float("nan")}, "is no number"),
     ({"cause": 7}, "is no text"),
+    ({"max_size": 0}, "max_size=0 is no whole number from 1 on"),
+    ({"max_size": 2.5}, "is no whole number"),
+    ({"max_size": True}, "is no whole number"),
+    ({"max_size": "many"}, "is no whole number"),
+    ({"max_size": 1}, "must= joins 2 records, more than max_size=1"),
+    ({"max_size": 3, "must": [("a", "b"), ("b", "c"), ("c", "d")]}, "must= joins 4 records"),
+    ({"one_to_one": "crm"}, "one_to_one='crm' is no list of datasets"),
+    ({"one_to_one": []}, "is no list of datasets"),
+    ({"one_to_one": [7]}, "is no list of datasets"),
+    ({"one_to_one": 7}, "is no list of datasets"),
+    ({"one_to_one": ["crm"]}, "the id 'a' names no dataset, which one_to_one= needs"),
 )
 
 
@@ -155,10 +166,142 @@ def test_what_cannot_be_done_changes_nothing(asked, problem):
     assert clusters_of(store)["z"] == 0
 
 
+def sided_pairs(draw, n_pairs, scores):
+    """Pairs of some records of two datasets."""
+    ends = draw.integers(0, 30, (2, n_pairs)).tolist()
+    return [(f"a-__-{one}", f"b-__-{other}", score) for one, other, score in zip(*ends, scores)]
+
+
+def partition_of(records, labels):
+    groups = {}
+    for record, label in zip(records, labels):
+        groups.setdefault(label, set()).add(record)
+    return {frozenset(members) for members in groups.values()}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_settings_are_those_of_a_run_from_scratch(seed):
+    """Scores are distinct, so that the order of equal ones does not matter."""
+    draw = np.random.default_rng(seed)
+    pairs = sided_pairs(draw, 70, draw.permutation(70) / 70)
+    cut, linked = ew.ClusterStore(threshold=0.2, max_size=4), ew.ClusterStore(threshold=0.2, one_to_one="all")
+    for store in (cut, linked):
+        for first in range(0, 70, 10):
+            store.apply(add=pairs[first : first + 10])
+        known = store.pairs().select([0, 1]).slice(0, 5)
+        store.apply(remove=known)
+    decisions = {"must": [pairs[7][:2]], "cannot": [(pairs[20][0], pairs[30][0])]}
+    cut.apply(**decisions)
+    graph = ew.Graph.from_frame(cut.pairs(), vertices=cut.to_frame().select(["id"]))
+    forest = ew.minimum_spanning_forest(graph, maximum=True)
+    found = forest.split(max_size=4, threshold=0.2, **decisions)
+    assert found.n_cut > 0
+    assert {frozenset(one) for one in found.sets()} == partition_of(*cut.to_frame().to_pydict().values())
+    graph = ew.Graph.from_frame(linked.pairs(), vertices=linked.to_frame().select(["id"]))
+    found = ew.best_links(graph, threshold=0.2)
+    assert {frozenset(one) for one in found.sets()} == partition_of(*linked.to_frame().to_pydict().values())
+
+
+def test_settings_change_by_an_entry_and_the_log_names_them():
+    store = ew.ClusterStore(threshold=0.5, max_size=2, one_to_one=["crm", "crm"])
+    store.apply(
+        add=[("crm-__-1", "web-__-1", 0.9), ("web-__-1", "web-__-2", 0.8), ("web-__-2", "crm-__-2", 0.7)]
+    )
+    assert store.max_size == 2 and store.one_to_one == ["crm"]
+    assert list(clusters_of(store).values()) == [0, 0, 1, 2]
+    assert store.conflicts()["score"].to_pylist() == [0.8, 0.7]
+    assert set(store.apply(max_size=3)["cause"].to_pylist()) == {"max_size 3"}
+    assert list(clusters_of(store).values()) == [0, 0, 0, 2]
+    log = store.apply(max_size=None, one_to_one=None, threshold=0.6)
+    assert log["cause"][0].as_py() == "threshold 0.6, no max_size, no one_to_one"
+    assert set(clusters_of(store).values()) == {0}
+    assert store.apply(one_to_one="all", cause="linked")["cause"][0].as_py() == "linked"
+    assert store.max_size is None and store.n_clusters == 2
+
+
+def test_a_record_that_is_deleted_needs_no_dataset():
+    store = store_of([("x", "y", 0.9)])
+    store.apply(delete=["x", "y"], with_pairs=True, one_to_one="all", add=[("a-__-1", "b-__-1", 0.9)])
+    assert clusters_of(store) == {"a-__-1": 1, "b-__-1": 1}
+    with pytest.raises(GraphError, match="the id 'y' names no dataset"):
+        store.apply(records=["y"])
+
+
+def test_a_bound_of_the_size_without_scores():
+    store = ew.ClusterStore(max_size=2)
+    store.apply(add=[(1, 2), (2, 3), (3, 4)])
+    assert clusters_of(store) == {1: 0, 2: 0, 3: 1, 4: 2}
+
+
+def test_how_clusters_hold_together():
+    store = store_of()
+    store.apply(add=[("a", "c", 0.6), ("c", "f", 0.6)], must=[("d", "f")])
+    graph = ew.Graph.from_frame(store.pairs(), threshold=0.5, vertices=store.to_frame().select(["id"]))
+    store.apply(withdraw=[("d", "f")])
+    found = ew.connected_components(graph)
+    for method in ("cohesion", "review"):
+        expected, table = getattr(found, method)(name="row").to_pydict(), getattr(store, method)().to_pydict()
+        names = [store.to_frame()["cluster"][row].as_py() for row in expected.pop("cluster")]
+        assert table.pop("cluster") == names and table == expected
+    assert store.review(1).to_pylist()[0]["source"] == "c" and store.review(0).num_rows == 0
+    log = store.log()
+    changed = log.filter(log["entry"].to_numpy() == store.entry)["cluster"]
+    assert set(store.cohesion(clusters=changed)["cluster"].to_pylist()) == set(changed.to_pylist())
+    store.apply(must=[("d", "f")])
+    bridges = store.review(clusters=[0]).to_pylist()
+    assert {row["source"] for row in bridges} == {"c", "d"}, "what people have decided is not to review"
+    assert store.review(clusters=[10**6]).num_rows == store.cohesion(clusters=[]).num_rows == 0
+
+
+@pytest.mark.parametrize("method", ("review", "cohesion"))
+@pytest.mark.parametrize("clusters", ("7", ["7"], [None], [[{}]], [2**70]))
+def test_names_that_are_none(method, clusters):
+    with pytest.raises(ew.errors.OptionError, match="clusters= holds other things than names"):
+        getattr(store_of(), method)(clusters=clusters)
+
+
+@pytest.mark.parametrize("settings", ({}, {"max_size": 3}, {"one_to_one": "all"}))
+def test_higher_thresholds_are_those_of_the_store_there(settings):
+    draw = np.random.default_rng(1)
+    store = ew.ClusterStore(threshold=0.2, **settings)
+    pairs = sided_pairs(draw, 60, draw.integers(0, 10, 60) / 10)
+    store.apply(add=pairs)
+    store.apply(must=[("a-__-1", "b-__-2")], cannot=[("a-__-3", "b-__-4")])
+    table = store.at(thresholds=[0.2, 0.5, 0.8])
+    for threshold in (0.2, 0.5, 0.8):
+        store.apply(threshold=threshold)
+        expected = partition_of(*store.to_frame().to_pydict().values())
+        assert partition_of(table["id"].to_pylist(), table[f"cluster_{threshold}"].to_pylist()) == expected
+    with pytest.raises(
+        ew.errors.OptionError, match=r"holds 0.7, which is below the threshold of the store, 0.8"
+    ):
+        store.at(thresholds=[0.7, 0.9])
+    with pytest.raises(ew.errors.OptionError, match="needs scores, and the pairs of the store have none"):
+        ew.ClusterStore().at(thresholds=[0.7])
+
+
 @pytest.mark.parametrize("entry", (-1, 2, 1.5, "1", True))
 def test_an_entry_that_is_not_there(entry):
     with pytest.raises(ew.errors.OptionError, match="the entries are 0 to 1"):
         store_of().at(entry)
+
+
+def test_datasets_that_contradict_decisions():
+    store = ew.ClusterStore(one_to_one="all")
+    store.apply(add=[("a-__-1", "b-__-1", 0.9), ("b-__-1", "a-__-2", 0.8)])
+    before = store.to_frame(), store.log()
+    for must in ([("a-__-1", "a-__-2")], [("a-__-1", "b-__-1"), ("b-__-1", "a-__-2")]):
+        with pytest.raises(GraphError, match=r"'must' joins .* and so two records of one dataset"):
+            store.apply(must=must)
+    with pytest.raises(GraphError, match="add= hold int64, and the store has strings"):
+        store.apply(add=[(1, 2, 0.9)])
+    assert (store.to_frame(), store.log()) == before
+    store = ew.ClusterStore(one_to_one="all")
+    with pytest.raises(
+        GraphError, match="needs ids that name a dataset, such as 'crm-__-7', and these are no text"
+    ):
+        store.apply(add=[(1, 2, 0.9)])
+    assert store.n_records == 0
 
 
 def test_a_record_that_is_deleted_and_added_again():

@@ -23,7 +23,8 @@ def folder(tmp_path, monkeypatch):
 def test_a_store_by_the_command(folder, capsys):
     assert run(["clusters", "open", "store", "--threshold", "0.9", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts == {"entry": 0, "threshold": 0.9, "records": 0, "pairs": 0, "clusters": 0}
+    settings = {"threshold": 0.9, "max_size": None, "one_to_one": None}
+    assert facts == {"entry": 0, **settings, "records": 0, "pairs": 0, "clusters": 0}
     assert run(["clusters", "add", "store", "pairs.csv", "--cause", "first load"]) == 0
     assert capsys.readouterr().out.startswith("entry 1 of store: 3 born; opened")
     words = [
@@ -64,6 +65,28 @@ def test_a_threshold_that_is_cleared(folder, capsys):
     assert ew.ClusterStore.open("store").threshold is None
 
 
+def test_settings_and_judgements_by_the_command(folder, capsys):
+    words = ["--max-size", "2", "--one-to-one", "a, b", "--threshold", "0.9"]
+    for _ in range(2):
+        assert run(["clusters", "open", "store", *words]) == 0
+    Path("sided.csv").write_text("left_id,right_id,score\na-__-1,b-__-1,0.9\nc-__-1,b-__-1,0.95\n")
+    assert run(["clusters", "add", "store", "sided.csv", "-q"]) == 0
+    assert ew.ClusterStore.open("store").n_clusters == 2
+    assert run(["clusters", "apply", "store", "--no-max-size", "--no-one-to-one", "-q"]) == 0
+    store = ew.ClusterStore.open("store")
+    assert store.max_size is store.one_to_one is None and store.n_clusters == 1
+    assert store.log()["cause"][-1].as_py() == "no max_size, no one_to_one"
+    capsys.readouterr()
+    assert run(["clusters", "review", "store", "--top", "1", "--changed", "-o", "-"]) == 0
+    name = store.to_frame()["cluster"][0].as_py()
+    row = f"a-__-1,b-__-1,0.9,{name},3,2"
+    assert capsys.readouterr().out == f"source,target,weight,cluster,size,parted\n{row}\n"
+    assert run(["clusters", "cohesion", "store", "--cluster", str(name), "-o", "cohesion.parquet"]) == 0
+    assert parquet.read_table("cohesion.parquet") == store.cohesion()
+    assert run(["clusters", "at", "store", "--thresholds", "0.9,0.95", "-o", "at.parquet"]) == 0
+    assert parquet.read_table("at.parquet") == store.at(thresholds=[0.9, 0.95])
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     (
@@ -75,6 +98,23 @@ def test_a_threshold_that_is_cleared(folder, capsys):
         (["log", "absent"], "absent: holds no store of clusters"),
         (["at", "store", "--entry", "7"], "--entry 7 is none; the entries are 0 to 1"),
         (["remov", "store"], "did you mean remove?"),
+        (
+            ["open", "store", "--max-size", "5"],
+            "the max-size of store is None; change it with edgewise clusters",
+        ),
+        (["open", "store", "--one-to-one", "a, b"], "the one-to-one of store is None; change it"),
+        (["apply", "store", "--max-size", "5", "--no-max-size"], "--max-size and --no-max-size contradict"),
+        (
+            ["apply", "store", "--one-to-one", "all"],
+            "the id 'ann' names no dataset, which --one-to-one needs",
+        ),
+        (
+            ["apply", "store", "--max-size", "1", "--must", "pairs.csv"],
+            "--must joins 3 records, more than --max",
+        ),
+        (["at", "store", "--thresholds", "0.8"], "--thresholds holds 0.8, which is below the threshold"),
+        (["at", "store", "--thresholds", "0.95", "--entry", "1"], "--thresholds is of the last entry"),
+        (["review", "store", "--changed", "--cluster", "1"], "--cluster and --changed are two choices"),
     ),
 )
 def test_what_cannot_be_done(folder, capsys, words, problem):

@@ -19,7 +19,7 @@ from edgewise.command import help_text, run
 PROBLEMS = ["components", "paths", "cycles", "graph", "report"]
 FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
 #: Subcommands of clusters.
-ON_STORES = ["open", "add", "remove", "apply", "log", "at"]
+ON_STORES = ["open", "add", "remove", "apply", "log", "at", "review", "cohesion"]
 #: All pages of help, by the words before ``--help``.
 PAGES = [
     (),

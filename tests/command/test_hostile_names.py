@@ -44,6 +44,7 @@ def evil(tmp_path, monkeypatch):
     ew.write(pa.table({"id": [ONE, EVIL], "part": [0, 1]}), f"parts{NAME}.csv")
     (tmp_path / f"mesh{NAME}.graph").write_text("3 2\n2\n1 3\n2\n")
     (tmp_path / f"parts{NAME}").write_text("0\n0\n1\n")
+    ew.ClusterStore.create(STORE, threshold=0.5).apply(add=ROWS)
     return tmp_path
 
 
@@ -61,7 +62,7 @@ def shown(capsys, terminal, monkeypatch):
 
 
 COLUMNS = ("--source", LEFT, "--target", RIGHT)
-PAIRS, TEXT = f"pairs{NAME}.parquet", f"pairs{NAME}.csv"
+PAIRS, TEXT, STORE = f"pairs{NAME}.parquet", f"pairs{NAME}.csv", f"people{NAME}"
 GOOD = {
     "components": ("components", PAIRS),
     "components of text": ("components", TEXT),
@@ -97,7 +98,11 @@ GOOD = {
     "convert, shards": ("convert", PAIRS, f"store{NAME}", "--shards", "2"),
     "info": ("info", PAIRS),
     "plan": ("plan", PAIRS),
-    "clusters": ("clusters", "open", f"clusters{NAME}"),
+    "clusters": ("clusters", "open", f"clusters{NAME}", "--one-to-one", EVIL),
+    "clusters of a size": ("clusters", "apply", STORE, "--max-size", "2"),
+    "clusters to review": ("clusters", "review", STORE),
+    "clusters that hold together": ("clusters", "cohesion", STORE, "--top", "1"),
+    "clusters at thresholds": ("clusters", "at", STORE, "--thresholds", "0.5,0.85"),
     "check": ("check", PAIRS, f"cores{NAME}.csv", "--problem", "cores"),
 }
 BAD = {
@@ -133,6 +138,9 @@ BAD = {
     "a command": (EVIL,),
     "info": ("info", f"absent{NAME}.csv"),
     "no store": ("clusters", "log", f"absent{NAME}"),
+    "datasets": ("clusters", "apply", STORE, "--one-to-one", "all"),
+    "another dataset": ("clusters", "open", STORE, "--one-to-one", EVIL),
+    "more than a cluster holds": ("clusters", "apply", STORE, "--must", PAIRS, "--max-size", "2"),
     "a certificate": ("check", PAIRS, f"absent{NAME}.npz"),
     "a row of a table": ("check", PAIRS, f"parts{NAME}.csv", "--problem", "partition"),
     "a plot": ("components", PAIRS, "--plot", f"a.{NAME}"),
