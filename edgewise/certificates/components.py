@@ -86,14 +86,14 @@ def roots_of(ways, depths):
     ``ways`` has positions of edges, with all ends that edges lead from, and all that they lead to.
     """
     above = np.full(len(depths), np.iinfo(depths.dtype).max, depths.dtype)
-    for tree, parents, children in ways:
 
-        def note_depths(some, tree=tree, parents=parents, children=children):
+    def note_depths(some):
+        for tree, parents, children in ways:
             edges = tree[some].astype(np.intp)
             # whichever thread notes an edge to a vertex last, the edge is one of the forest
             above[at(children, edges).astype(np.intp)] = at(depths, at(parents, edges))
 
-        in_chunks(note_depths, len(tree))
+    in_chunks(note_depths, max(len(tree) for tree, *_ in ways))
     roots = in_chunks(lambda some: some.start + np.flatnonzero(above[some] >= depths[some]), len(depths))
     return np.concatenate([*roots, np.empty(0, np.intp)])
 

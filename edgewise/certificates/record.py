@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 VERSION = 1
 #: How many items a checker looks at in one step: their intermediate arrays stay in the caches.
 CHUNK = 1 << 17
+#: Cores that this process may use.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class GraphArrays(NamedTuple):
@@ -236,8 +238,8 @@ def in_chunks(look: Callable, count: int) -> list:
     chunks = [slice(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
     if len(chunks) < 2:
         return list(map(look, chunks))
-    n_shares = min(len(chunks), 2 * (os.cpu_count() or 1))
+    n_shares = min(len(chunks), CORES)
     bounds = [share * len(chunks) // n_shares for share in range(n_shares + 1)]
-    with ThreadPoolExecutor() as threads:  # NumPy's loops let each other run
+    with ThreadPoolExecutor(n_shares) as threads:  # NumPy's loops let each other run
         shares = threads.map(lambda begin, end: list(map(look, chunks[begin:end])), bounds, bounds[1:])
         return [found for share in shares for found in share]
