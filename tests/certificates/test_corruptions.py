@@ -26,7 +26,7 @@ def test_corruptions_are_refused_or_right(problem):
     assert set(outcomes) == {"caught", "right"} and outcomes["caught"] > 150 and outcomes["right"] > 10
 
 
-@pytest.mark.parametrize("problem", ["components", "strong", "distances"])
+@pytest.mark.parametrize("problem", ["components", "strong", "cores", "distances"])
 def test_chunks_say_the_same(problem, monkeypatch):
     whole = corrupted_results.run(problem, 100, seed=8)
     monkeypatch.setattr(record, "CHUNK", 8)
