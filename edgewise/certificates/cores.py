@@ -32,9 +32,8 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
     expect(n <= 2**32, "core numbers of more than 2**32 vertices have no certificate")
     cores = certificate.numbers("answer", "cores", n, below=n)
     places = certificate.numbers("proof", "places", n, below=n)
-    later, level = (
-        counts[places] for counts in count_neighbours(graph, cores_in_order(cores, places), places)
-    )
+    ordered = cores_in_order(cores, places)
+    later, level = (counts[places] for counts in count_neighbours(graph, ordered, places))
     vertex = first(later > cores)
     if vertex is not None:
         found = f"core number {cores[vertex]} has {later[vertex]} neighbours later in the order"
