@@ -76,7 +76,10 @@ def largest_class(labels):
 
 def outside(bits, sources, targets):
     """The edges that are not between two vertices whose bits are set."""
-    ones, others = (at(bits, ends >> 3) >> (ends.astype(np.uint8) & 7) for ends in (sources, targets))
+    ones, others = (
+        at(bits, np.right_shift(ends, 3, dtype=np.intp)) >> (ends.astype(np.uint8) & 7)
+        for ends in (sources, targets)
+    )
     return np.flatnonzero((ones & others & 1) == 0)
 
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 #: Of the layout of the file.
 VERSION = 1
-#: How many items a checker looks at in one step: their intermediate arrays stay in the caches.
-CHUNK = 1 << 17
+#: How many items a checker looks at in one step: intermediate arrays stay in the caches, and calls of NumPy,
+#: each of which takes Python's lock, are few.
+CHUNK = 1 << 18
 #: Cores that this process may use.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
