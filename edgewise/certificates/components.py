@@ -69,9 +69,8 @@ def largest_class(labels):
     if not len(found) or 2 * counts.max() < counts.sum():
         return None
     largest = found[counts.argmax()]
-    return np.concatenate(
-        in_chunks(lambda some: np.packbits(labels[some] == largest, bitorder="little"), len(labels))
-    )
+    bits = in_chunks(lambda some: np.packbits(labels[some] == largest, bitorder="little"), len(labels))
+    return np.concatenate(bits)
 
 
 def outside(bits, sources, targets):
