@@ -1,19 +1,19 @@
-"""Connected components, proved by a spanning forest.
+"""Connected components, proved by a forest.
 
-The answer is ``labels``, a number from 0 to ``n_vertices - 1`` for each vertex.  The proof is ``depths``, the
-number of edges of a forest between each vertex and the root of its tree, and the positions of these edges:
-``down_tree`` those whose target is the deeper end, ``up_tree`` those whose source is.
+The answer is ``labels``, a number from 0 to ``n_vertices - 1`` for each vertex.  The proof is ``depths``, an
+integer for each vertex that grows along the edges of a forest, and the positions of these edges:
+``down_tree`` those whose target is the deeper end, ``up_tree`` those whose source is.  There may be more
+than one such edge for a vertex.
 
-*Theorem.*  Let
+*Theorem.*  Let a *root* be a vertex that is not the target of an edge in ``down_tree``, or the source of one
+in ``up_tree``, whose other end is of a smaller depth.  Let
 
 1. the ends of every edge have one label;
-2. every vertex of a depth larger than 0 be the target of an edge in ``down_tree``, or the source of one in
-   ``up_tree``, whose other end is of a smaller depth;
-3. no two vertices of depth 0, which are the roots, have one label.
+2. no two roots have one label.
 
-Then the classes of equal labels are the components.  By 1, no path leaves a class.  By 2, from every
-vertex a path leads to smaller and smaller depths, and so to a root, which is in the same class by 1.  By 3
-the paths of a class all end at one root, so the class is connected.
+Then the classes of equal labels are the components.  By 1, no path leaves a class.  From every vertex a path
+leads to smaller and smaller depths, and so to a root, which is in the same class by 1.  By 2 the paths of a
+class all end at one root, so the class is connected.
 
 Where the fact ``canonical`` is true, each label is also the smallest vertex of its class.  It is no smaller
 vertex, because it is the root, which is in the class, and no vertex of the class is smaller than its label.
@@ -22,7 +22,6 @@ vertex, because it is the root, which is in the class, and no vertex of the clas
 import numpy as np
 
 from edgewise.certificates.record import (
-    CHUNK,
     Certificate,
     GraphArrays,
     at,
@@ -37,14 +36,11 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
     """Raise :class:`~edgewise.errors.VerificationError` unless the labels are the components."""
     n, m = graph.n_vertices, len(graph.sources)
     labels = certificate.numbers("answer", "labels", n, below=n)
-    depths = certificate.numbers("proof", "depths", n, below=n)
+    depths = certificate.array("proof", "depths", n, "iu")
     down, up = (certificate.numbers("proof", f"{way}_tree", None, below=m) for way in ("down", "up"))
     check_edges(graph, labels)
-    above = np.full(n, np.iinfo(depths.dtype).max, depths.dtype)
-    note_depths(down, (graph.sources, graph.targets), depths, above)
-    note_depths(up, (graph.targets, graph.sources), depths, above)
-    check_depths("tree", depths, above)
-    check_roots(labels, np.flatnonzero(depths == 0), bool(certificate.facts.get("canonical")))
+    ways = (down, graph.sources, graph.targets), (up, graph.targets, graph.sources)
+    check_roots(labels, roots_of(ways, depths), bool(certificate.facts.get("canonical")))
 
 
 def check_edges(graph, labels):
@@ -55,14 +51,14 @@ def check_edges(graph, labels):
     """
     inside = largest_class(labels)
 
-    def check_chunk(begin):
-        sources, targets = graph.sources[begin : begin + CHUNK], graph.targets[begin : begin + CHUNK]
+    def check_chunk(some):
+        sources, targets = graph.sources[some], graph.targets[some]
         edges = np.arange(len(sources)) if inside is None else outside(inside, sources, targets)
         sources, targets = sources[edges], targets[edges]
         wrong = first(at(labels, sources) != at(labels, targets))
         if wrong is not None:
-            ends = f"vertices {sources[wrong]} and {targets[wrong]}"
-            refuse(f"edge {begin + edges[wrong]} joins {ends} of different labels")
+            vertices = f"vertices {sources[wrong]} and {targets[wrong]}"
+            refuse(f"edge {some.start + edges[wrong]} joins {vertices} of different labels")
 
     in_chunks(check_chunk, len(graph.sources))
 
@@ -72,36 +68,40 @@ def largest_class(labels):
     found, counts = np.unique(labels[:: len(labels) // 4096 + 1], return_counts=True)
     if not len(found) or 2 * counts.max() < counts.sum():
         return None
-    return np.packbits(labels == found[counts.argmax()], bitorder="little")
+    largest = found[counts.argmax()]
+    bits = in_chunks(lambda some: np.packbits(labels[some] == largest, bitorder="little"), len(labels))
+    return np.concatenate(bits)
 
 
 def outside(bits, sources, targets):
     """The edges that are not between two vertices whose bits are set."""
-    ones, others = (at(bits, ends >> 3) >> (ends.astype(np.uint8) & 7) for ends in (sources, targets))
+    ones, others = (
+        at(bits, np.right_shift(ends, 3, dtype=np.intp)) >> (ends.astype(np.uint8) & 7)
+        for ends in (sources, targets)
+    )
     return np.flatnonzero((ones & others & 1) == 0)
 
 
-def note_depths(tree, ends, depths, above):
-    """Note for the vertices that edges of a tree lead to the depth of a vertex that one leads from."""
-    parents, children = ends
+def roots_of(ways, depths):
+    """The vertices to which no edge of a forest leads from a smaller depth.
 
-    def note_chunk(begin):
-        edges = tree[begin : begin + CHUNK]
-        # whichever thread notes an edge to a vertex last, the edge is one of the tree
-        np.put(above, at(children, edges), at(depths, at(parents, edges)), mode="clip")
+    ``ways`` has positions of edges, with all ends that edges lead from, and all that they lead to.
+    """
+    above = np.full(len(depths), np.iinfo(depths.dtype).max, depths.dtype)
 
-    in_chunks(note_chunk, len(tree))
+    def note_depths(some):
+        for tree, parents, children in ways:
+            edges = tree[some].astype(np.intp)
+            # whichever thread notes an edge to a vertex last, the edge is one of the forest
+            above[at(children, edges).astype(np.intp)] = at(depths, at(parents, edges))
 
-
-def check_depths(name, depths, above):
-    """Condition 2: what was noted is less than the depth, where that is not 0."""
-    vertex = first_in_chunks(lambda some: (above[some] >= depths[some]) & (depths[some] > 0), len(depths))
-    if vertex is not None:
-        refuse(f"no edge of the {name} leads to vertex {vertex} from a smaller depth than {depths[vertex]}")
+    in_chunks(note_depths, max(len(tree) for tree, *_ in ways))
+    roots = in_chunks(lambda some: some.start + np.flatnonzero(above[some] >= depths[some]), len(depths))
+    return np.concatenate([*roots, np.empty(0, np.intp)])
 
 
 def check_roots(labels, roots, canonical):
-    """Each label has one root at most; the names of canonical labels."""
+    """Condition 2, and the names of canonical labels."""
     has_root = np.zeros(len(labels), bool)
     has_root[labels[roots]] = True
     if np.count_nonzero(has_root) < len(roots):

@@ -16,11 +16,13 @@ vertices, so all of them are in the ``k``-core, and no number is too large.  The
 and by 1 those of all vertices of the core are.  Hence no number is too small.
 
 By 1, the neighbours of 3 are the later ones, and the earlier ones of the same number.
+
+Edges are written as pairs of places, and are sorted by them, so that repeated ones come one behind the other.
 """
 
 import numpy as np
 
-from edgewise.certificates.record import CHUNK, Certificate, GraphArrays, at, expect, first, refuse
+from edgewise.certificates.record import Certificate, GraphArrays, at, expect, first, in_chunks, refuse
 
 
 def check(graph: GraphArrays, certificate: Certificate) -> None:
@@ -30,8 +32,8 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
     expect(n <= 2**32, "core numbers of more than 2**32 vertices have no certificate")
     cores = certificate.numbers("answer", "cores", n, below=n)
     places = certificate.numbers("proof", "places", n, below=n)
-    check_order(cores, places)
-    later, level = count_neighbours(graph, cores, places)
+    ordered = cores_in_order(cores, places)
+    later, level = (counts[places] for counts in count_neighbours(graph, ordered, places))
     vertex = first(later > cores)
     if vertex is not None:
         found = f"core number {cores[vertex]} has {later[vertex]} neighbours later in the order"
@@ -42,8 +44,8 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
         refuse(f"vertex {vertex} has {found}")
 
 
-def check_order(cores, places):
-    """Condition 1, and that the places are those of an order."""
+def cores_in_order(cores, places):
+    """The core numbers by place; condition 1, and that the places are those of an order."""
     ordered = np.full(len(cores), -1, np.int64)
     ordered[places] = cores
     place = first(ordered < 0)
@@ -52,30 +54,26 @@ def check_order(cores, places):
     place = first(ordered[1:] < ordered[:-1])
     if place is not None:
         refuse(f"core numbers fall after place {place} of the order")
+    return ordered
 
 
-def count_neighbours(graph, cores, places):
-    """For each vertex the number of later neighbours, and of earlier ones of the same core number."""
-    later, level = np.zeros((2, graph.n_vertices), np.int64)
-    pairs = different_pairs(graph)
-    size = max(CHUNK, graph.n_vertices)
-    for begin in range(0, len(pairs), size):
-        ones, others = (
-            pairs[begin : begin + size] >> np.uint64(32),
-            pairs[begin : begin + size] & np.uint64(2**32 - 1),
-        )
-        ones, others = ones.astype(np.int64), others.astype(np.int64)
-        is_first = at(places, ones) < at(places, others)
-        before, after = np.where(is_first, ones, others), np.where(is_first, others, ones)
-        later += np.bincount(before, minlength=len(later))
-        level += np.bincount(after[at(cores, before) == at(cores, after)], minlength=len(level))
-    return later, level
+def count_neighbours(graph, ordered, places):
+    """For each place the number of later neighbours, and of earlier ones of the same core number."""
+    half = np.uint64(32)
 
+    def pairs_in(some):
+        ones, others = at(places, graph.sources[some]), at(places, graph.targets[some])
+        before, after = np.minimum(ones, others), np.maximum(ones, others)
+        return (before.astype(np.uint64) << half | after.astype(np.uint64))[ones != others]
 
-def different_pairs(graph):
-    """The pairs of neighbours, each once: the smaller vertex in the upper half of a number."""
-    pairs = np.minimum(graph.sources, graph.targets).astype(np.uint64) << np.uint64(32)
-    pairs |= np.maximum(graph.sources, graph.targets).astype(np.uint64)
-    pairs = pairs[graph.sources != graph.targets]
+    pairs = np.concatenate([*in_chunks(pairs_in, len(graph.sources)), np.empty(0, np.uint64)])
     pairs.sort()
-    return pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
+
+    def ends_in(some):
+        own = pairs[some]
+        own = own[np.append(some.start == 0 or own[0] != pairs[some.start - 1], own[1:] != own[:-1])]
+        before, after = (own >> half).astype(np.intp), own.astype(np.uint32).astype(np.intp)
+        return before, after[at(ordered, before) == at(ordered, after)]
+
+    found = in_chunks(ends_in, len(pairs)) or [(np.empty(0, np.intp),) * 2]
+    return (np.bincount(np.concatenate(ends), minlength=len(places)) for ends in zip(*found, strict=True))

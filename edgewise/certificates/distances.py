@@ -29,7 +29,8 @@ import math
 
 import numpy as np
 
-from edgewise.certificates.record import CHUNK, expect, first, refuse
+from edgewise.certificates.record import at as take
+from edgewise.certificates.record import expect, first, first_in_chunks, in_chunks, refuse
 
 TYPES = ("int32", "int64", "float32", "float64")
 
@@ -44,7 +45,7 @@ def check(graph, certificate):
     expect(type(weighted) is type(partial) is bool, "the facts 'weighted' and 'partial' are true or false")
     expect(not weighted or graph.weights is not None, "the distances count weights, and the graph has none")
     none, least = bounds(distances.dtype)
-    if (at := first(~(distances > least))) is not None:  # also where there is no number
+    if (at := first_in_chunks(lambda some: ~(distances[some] > least), n)) is not None:  # also no number
         refuse(f"the distance of vertex {at} is {distances[at]}")
     if (at := first(~(distances[sources] <= 0))) is not None:
         refuse(f"the source {sources[at]} has the distance {distances[sources[at]]}, not 0")
@@ -52,16 +53,21 @@ def check(graph, certificate):
     if (at := first(reached & (distances > limit))) is not None:
         refuse(f"the distance {distances[at]} of vertex {at} is beyond the cutoff {limit}")
     if partial and reached.any():
-        limit = min(limit, below(distances[reached].max()))
+        furthest = distances[reached].max()
+        limit = min(limit, np.nextafter(furthest, least) if least.dtype.kind == "f" else furthest - 1)
     check_tree(graph, certificate, (distances, reached, weighted), sources)
-    for _, source, target, weights in arcs(graph, weighted, distances.dtype):
-        expect(limit == none or not (weights < 0).any(), "a cutoff where a weight is negative; leave it out")
-        offered, held = plus(distances[source], weights), distances[target]
-        short = reached[source] & np.where(held != none, offered < held, offered <= limit)
-        if (at := first(short)) is not None:
-            ends = f"the edge from vertex {source[at]} to {target[at]}"
-            has = held[at] if held[at] != none else "none"
-            refuse(f"{ends} offers the distance {offered[at]}, but the vertex has {has}")
+
+    def check_edges(some):
+        for _, (source, start), (target, held), weights in arcs(graph, weighted, distances, some):
+            expect(limit == none or (weights >= 0).all(), "a cutoff where a weight is negative; leave it out")
+            offered = plus(start, weights)
+            short = (start != none) & np.where(held != none, offered < held, offered <= limit)
+            if (at := first(short)) is not None:
+                ends = f"the edge from vertex {source[at]} to {target[at]}"
+                has = held[at] if held[at] != none else "none"
+                refuse(f"{ends} offers the distance {offered[at]}, but the vertex has {has}")
+
+    in_chunks(check_edges, len(graph.sources))
 
 
 def check_tree(graph, certificate, search, sources):
@@ -73,18 +79,20 @@ def check_tree(graph, certificate, search, sources):
     starts[sources] = distances[sources] == 0
     if (at := first(reached & (edges < 0) & ~starts)) is not None:
         refuse(f"no path has the distance {distances[at]} of vertex {at}: no tight edge leads to it")
-    for begin in range(0, n, CHUNK):
-        vertices = begin + np.flatnonzero((reached & (edges >= 0))[begin : begin + CHUNK])
+
+    def check_vertices(some):
+        vertices = some.start + np.flatnonzero(reached[some] & (edges[some] >= 0))
         edge = edges[vertices]
-        source, target = graph.sources[edge], graph.targets[edge]
-        if not graph.directed:
-            turned = source == vertices
-            source, target = np.where(turned, target, source), np.where(turned, source, target)
+        source, target = take(graph.sources, edge), take(graph.targets, edge)
+        turned = (source == vertices) & (not graph.directed)
+        source, target = np.where(turned, target, source), np.where(turned, source, target)
         weights, passable = weights_in(graph, weighted, distances.dtype, edge)
-        tight = passable & (target == vertices) & reached[source] & (places[source] < places[vertices])
-        tight &= plus(distances[source], weights) == distances[vertices]
+        tight = passable & (target == vertices) & (take(places, source) < places[vertices])
+        tight &= take(reached, source) & (plus(take(distances, source), weights) == distances[vertices])
         if (at := first(~tight)) is not None:
             refuse(f"edge {edge[at]} of the proof ends no path with the distance of vertex {vertices[at]}")
+
+    in_chunks(check_vertices, n)
 
 
 def limit_of(cutoff, none):
@@ -100,32 +108,26 @@ def limit_of(cutoff, none):
 
 def bounds(dtype):
     """The distance where no path leads, and a number that is less than all distances."""
-    if dtype.kind == "f":
-        return dtype.type(np.inf), dtype.type(-np.inf)
-    return dtype.type(np.iinfo(dtype).max), dtype.type(np.iinfo(dtype).min)
+    ends = (np.inf, -np.inf) if dtype.kind == "f" else (np.iinfo(dtype).max, np.iinfo(dtype).min)
+    return tuple(map(dtype.type, ends))
 
 
-def below(distance):
-    """The number before a distance in its type."""
-    return (
-        np.nextafter(distance, distance.dtype.type(-np.inf)) if distance.dtype.kind == "f" else distance - 1
-    )
-
-
-def arcs(graph, weighted, dtype):
-    """Numbers, sources, targets and weights of some edges at a time, in each direction."""
-    for begin in range(0, len(graph.sources), CHUNK):
-        some = np.arange(begin, min(begin + CHUNK, len(graph.sources)))
-        weights, passable = weights_in(graph, weighted, dtype, some)
-        some, weights = some[passable], weights[passable]
-        yield some, graph.sources[some], graph.targets[some], weights
-        if not graph.directed:
-            yield some, graph.targets[some], graph.sources[some], weights
+def arcs(graph, weighted, distances, some):
+    """Numbers, ends and weights of a slice of the edges, in each direction; the ends with their distances."""
+    weights, passable = weights_in(graph, weighted, distances.dtype, some)
+    numbers, weights = some.start + np.flatnonzero(passable), weights[passable]
+    ends = graph.sources[some][passable], graph.targets[some][passable]
+    ones, others = ((vertices, take(distances, vertices)) for vertices in ends)
+    yield numbers, ones, others, weights
+    if not graph.directed:
+        yield numbers, others, ones, weights
 
 
 def weights_in(graph, weighted, dtype, edges):
     """Weights in the type of the distances, exactly or as a float, and whether they are not infinite."""
-    given = graph.weights[edges] if weighted else np.ones(len(graph.sources[edges]), np.int8)
+    if not weighted:
+        return (np.ones(len(graph.sources[edges]), kind) for kind in (dtype, bool))
+    given = graph.weights[edges]
     passable = given != np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         weights = given.astype(dtype)

@@ -7,6 +7,8 @@ and ``certificate``, the UTF-8 bytes of a JSON object with the version, the prob
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 
 #: Of the layout of the file.
 VERSION = 1
-#: How many items a checker looks at in one step: their intermediate arrays stay in the caches.
-CHUNK = 1 << 17
+#: How many items a checker looks at in one step: intermediate arrays stay in the caches, and calls of NumPy,
+#: each of which takes Python's lock, are few.
+CHUNK = 1 << 18
+#: Cores that this process may use.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class GraphArrays(NamedTuple):
@@ -201,14 +206,12 @@ def refuse(problem: str) -> NoReturn:
 
 def are_within(array: np.ndarray, least: int, below: int) -> bool:
     """Whether integers are from ``least`` to ``below - 1``."""
-    bounds: list[int] = []
+    is_unsigned = array.dtype.kind == "u"
 
-    def note_bounds(begin):
-        some = array[begin : begin + CHUNK]
-        bounds.extend((0 if array.dtype.kind == "u" else int(some.min()), int(some.max())))
+    def look(some):
+        return (is_unsigned or least <= int(array[some].min())) and int(array[some].max()) < below
 
-    in_chunks(note_bounds, len(array))
-    return not bounds or (least <= min(bounds) and max(bounds) < below)
+    return all(in_chunks(look, len(array)))
 
 
 def first(wrong: np.ndarray) -> int | None:
@@ -217,17 +220,10 @@ def first(wrong: np.ndarray) -> int | None:
     return item if len(wrong) and wrong[item] else None
 
 
-def first_in_chunks(wrong, count: int) -> int | None:
+def first_in_chunks(wrong: Callable, count: int) -> int | None:
     """The first of ``count`` items at which something is wrong, as ``wrong`` says of a slice of them."""
-    found: list[int] = []
-
-    def look(begin):
-        item = first(wrong(slice(begin, min(begin + CHUNK, count))))
-        if item is not None:
-            found.append(begin + item)
-
-    in_chunks(look, count)
-    return min(found, default=None)
+    found = enumerate(in_chunks(lambda some: first(wrong(some)), count))
+    return next((chunk * CHUNK + item for chunk, item in found if item is not None), None)
 
 
 def at(array: np.ndarray, positions: np.ndarray) -> np.ndarray:
@@ -235,16 +231,16 @@ def at(array: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return np.take(array, positions, mode="clip")
 
 
-def in_chunks(check, count: int) -> None:
-    """Call ``check`` with the first item of every chunk of ``count`` items, by all threads if they are many.
+def in_chunks(look: Callable, count: int) -> list:
+    """What ``look`` returns of every slice of ``count`` items, in order, by all threads if they are many.
 
-    What the first failing chunk raises is raised.
+    What it raises of the first slice of which it does is raised.
     """
-    begins = range(0, count, CHUNK)
-    if len(begins) < 2:
-        for begin in begins:
-            check(begin)
-        return
-    with ThreadPoolExecutor() as threads:  # NumPy's loops let each other run
-        for _ in threads.map(check, begins):
-            pass
+    chunks = [slice(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
+    if len(chunks) < 2:
+        return list(map(look, chunks))
+    n_shares = min(len(chunks), CORES)
+    bounds = [share * len(chunks) // n_shares for share in range(n_shares + 1)]
+    with ThreadPoolExecutor(n_shares) as threads:  # NumPy's loops let each other run
+        shares = threads.map(lambda begin, end: list(map(look, chunks[begin:end])), bounds, bounds[1:])
+        return [found for share in shares for found in share]

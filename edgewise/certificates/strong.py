@@ -1,22 +1,23 @@
 """Strong components, proved by an order of the components and by two forests inside them.
 
 The answer is ``labels``, a number from 0 to ``n_vertices - 1`` for each vertex.  The proof is ``ranks``, the
-place of each vertex's component in a topological order of the condensation; ``out_tree`` and ``in_tree``, the
-positions of the edges of two forests; and ``out_depths`` and ``in_depths``, the numbers of edges of these
-forests from a root to each vertex, and from each vertex to a root.
+place of each vertex's component in a topological order of the condensation; ``out_tree`` and ``in_tree``,
+the positions of the edges of two forests; and ``out_depths`` and ``in_depths``, integers for each vertex that
+grow along the edges of the one forest, and against those of the other.
 
 *Theorem.*  Let
 
 1. vertices have one rank if and only if they have one label;
 2. no edge lead from a rank to a smaller one;
-3. the ends of every edge in ``out_tree`` have one label, and every vertex of an out-depth larger than 0 be
-   the target of one whose source is of a smaller out-depth;
-4. the same hold of the in-depths for the edges the other way;
-5. the vertices of out-depth 0, which are the roots, be those of in-depth 0, and no two have one label.
+3. the ends of every edge in ``out_tree`` and ``in_tree`` have one label;
+4. the *roots*, which are the vertices that are not the target of an edge in ``out_tree`` whose source is of a
+   smaller out-depth, be those that are not the source of one in ``in_tree`` whose target is of a smaller
+   in-depth;
+5. no two roots have one label.
 
 Then the classes of equal labels are the strong components.  By 2, all vertices of a cycle have one rank, and
 by 1 one label, so no strong component is in two classes.  By 3 and 5, every vertex of a class is reached
-inside the class from its one root, and by 4 and 5 it reaches that root, so a class is strongly connected.
+inside the class from its one root, and by 4 it reaches that root, so a class is strongly connected.
 
 Where the fact ``canonical`` is true, each label is also the smallest vertex of its class: it is the root, and
 no vertex of the class is smaller.
@@ -24,7 +25,7 @@ no vertex of the class is smaller.
 
 import numpy as np
 
-from edgewise.certificates.components import check_depths, check_roots, note_depths
+from edgewise.certificates.components import check_roots, roots_of
 from edgewise.certificates.record import Certificate, GraphArrays, at, expect, first, first_in_chunks, refuse
 
 
@@ -37,13 +38,10 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
     ways = ("out", graph.sources, graph.targets), ("in", graph.targets, graph.sources)
     roots = []
     for way, parents, children in ways:
-        depths = certificate.numbers("proof", f"{way}_depths", n, below=n)
+        depths = certificate.array("proof", f"{way}_depths", n, "iu")
         tree = certificate.numbers("proof", f"{way}_tree", None, below=m)
         check_labels(way, tree, (parents, children), labels)
-        above = np.full(n, np.iinfo(depths.dtype).max, depths.dtype)
-        note_depths(tree, (parents, children), depths, above)
-        check_depths(f"{way}-tree", depths, above)
-        roots.append(np.flatnonzero(depths == 0))
+        roots.append(roots_of([(tree, parents, children)], depths))
     check_same(roots, labels)
     check_roots(labels, roots[0], bool(certificate.facts.get("canonical")))
     check_ranks(labels, ranks, roots[0])
@@ -51,7 +49,7 @@ def check(graph: GraphArrays, certificate: Certificate) -> None:
 
 
 def check_same(roots, labels):
-    """Condition 5, of the two forests."""
+    """Condition 4."""
     for way, own, others in (("out", *roots), ("in", *roots[::-1])):
         more = np.setdiff1d(own, others, assume_unique=True)
         if len(more):
@@ -60,7 +58,7 @@ def check_same(roots, labels):
 
 
 def check_labels(way, tree, ends, labels):
-    """The first half of conditions 3 and 4."""
+    """Condition 3."""
 
     def leads_out(some):
         ones, others = (at(labels, at(vertices, tree[some])) for vertices in ends)

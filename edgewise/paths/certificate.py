@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.certificates.distances import arcs, bounds, plus
-from edgewise.certificates.record import certify, refuse
+from edgewise.certificates.record import certify, in_chunks, refuse
 from edgewise.device import arrays
 from edgewise.result import edge_arrays
 
@@ -66,12 +66,16 @@ def tight_tree(graph: GraphArrays, distances: Any, sources: Any, weighted: bool)
 
     n, none = graph.n_vertices, bounds(distances.dtype)[0]
     kind = np.int32 if max(n, len(graph.sources)) < 2**31 else np.int64
-    found = [np.empty((3, 0), kind)]
-    for number, source, target, weights in arcs(graph, weighted, distances.dtype):
-        tight = (distances[source] != none) & (distances[target] != none) & (source != target)
-        tight &= plus(distances[source], weights) == distances[target]
-        found.append(np.stack([source[tight], target[tight], number[tight]]).astype(kind))
-    source, target, number = np.concatenate(found, axis=1)
+
+    def tight_in(some):
+        found = []
+        for number, (source, start), (target, held), weights in arcs(graph, weighted, distances, some):
+            tight = (start != none) & (held != none) & (source != target) & (plus(start, weights) == held)
+            found.append(np.stack([source[tight], target[tight], number[tight]]).astype(kind))
+        return np.concatenate(found, axis=1)
+
+    found = in_chunks(tight_in, len(graph.sources))
+    source, target, number = np.concatenate([np.empty((3, 0), kind), *found], axis=1)
     sources = np.unique(sources)
     if len(sources) and not 0 <= sources[0] <= sources[-1] < n:
         refuse(f"the sources {sources[0]} to {sources[-1]} are no vertices of the graph, which has {n}")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.certificates import check
+from edgewise.certificates import check, record
 from edgewise.certificates.record import GraphArrays, certify
 from edgewise.components.certificate import prove as prove_components
 from edgewise.cores.certificate import prove as prove_cores
@@ -24,6 +24,25 @@ pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 def test_corruptions_are_refused_or_right(problem):
     outcomes = corrupted_results.run(problem, 300, seed=7)
     assert set(outcomes) == {"caught", "right"} and outcomes["caught"] > 150 and outcomes["right"] > 10
+
+
+@pytest.mark.parametrize("problem", ["components", "strong", "cores", "distances"])
+def test_chunks_say_the_same(problem, monkeypatch):
+    whole = corrupted_results.run(problem, 100, seed=8)
+    monkeypatch.setattr(record, "CHUNK", 8)
+    monkeypatch.setattr(record, "CORES", 3)
+    assert corrupted_results.run(problem, 100, seed=8) == whole
+
+
+def test_the_first_chunk_that_fails_is_named(monkeypatch):
+    monkeypatch.setattr(record, "CHUNK", 8)
+    labels = np.zeros(100, int)
+    labels[60:] = 60
+    graph = ew.Graph.from_edges(np.arange(99), np.arange(1, 100))
+    assert "edge 59 joins" in said(graph, prove_components(graph, labels))
+    assert record.in_chunks(lambda some: (some.start, some.stop), 20) == [(0, 8), (8, 16), (16, 20)]
+    assert record.first_in_chunks(lambda some: np.arange(some.start, some.stop) > 16, 20) == 17
+    assert record.first_in_chunks(lambda some: np.arange(some.start, some.stop) > 30, 20) is None
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -59,6 +78,33 @@ def said(graph, certificate):
 )
 def test_wrong_components_are_named(labels, complaint):
     assert said(GRAPH, prove_components(GRAPH, np.array(labels))) == complaint
+
+
+def test_a_vertex_to_which_nothing_leads_from_a_smaller_depth_is_a_root():
+    certificate = ew.connected_components(GRAPH).certificate()
+    proof = certificate.proof
+    level = proof | {"depths": np.zeros(5, np.int8)}
+    none = proof | {"down_tree": proof["down_tree"][:0], "up_tree": proof["up_tree"][:0]}
+    deeper = proof | {"depths": np.array([7, -1, 8, 0, 127], np.int8)}  # of any integers; 1 is a second root
+    for wrong, pair in ((level, "0 and 1"), (none, "0 and 1"), (deeper, "0 and 1")):
+        complaint = f"vertices {pair} have the label 0, but are in two trees"
+        assert said(GRAPH, replace(certificate, proof=wrong)) == complaint
+
+
+def test_edges_that_lead_to_the_same_vertex_may_be_listed():
+    graph = ew.Graph.from_edges([0, 0, 1, 0], [1, 2, 2, 1])
+    certificate = ew.connected_components(graph).certificate()
+    proof = {"depths": np.array([-1, 0, 1]), "down_tree": np.arange(4), "up_tree": np.empty(0, int)}
+    check(edge_arrays(graph), replace(certificate, proof=proof))
+
+
+def test_shortcuts_keep_depths_small():
+    n = 50_000
+    ends = np.random.default_rng(1).integers(0, n, (2, 2 * n))
+    graph = ew.Graph.from_edges(*ends, n_vertices=n)
+    certificate = ew.connected_components(graph).certificate()
+    assert certificate.proof["depths"].max() < 70
+    check(edge_arrays(graph), certificate)
 
 
 def test_other_names_of_components_are_right():
