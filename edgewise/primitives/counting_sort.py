@@ -14,8 +14,8 @@ from edgewise.primitives.array_operations import exclusive_scan, filled
 
 #: Items of the smallest block.
 BLOCK_ITEMS = 1 << 12
-#: Items up to which NumPy gathers, scatters, marks and scans: it takes 0.1 ms at most, and a loop that does
-#: the same is compiled for 0.1 s.
+#: Items up to which NumPy gathers, scatters, marks, packs and scans: that takes 0.1 ms at most, and a loop
+#: that does the same is compiled for 0.1 s.
 FEW_ITEMS = 1 << 16
 #: Bytes of an array from which on the C library takes new memory, which is zero.
 NEW_BYTES = 1 << 25
@@ -124,9 +124,9 @@ def _scan_block(block, bounds, values, sums, offsets):
 
 def scan(values):
     """As :func:`~edgewise.primitives.exclusive_scan` on the host, with all threads where that pays."""
-    blocks = n_blocks_of(len(values))
     if _is_few(len(values), "cpu"):
         return exclusive_scan(values)
+    blocks = n_blocks_of(len(values))
     bounds, sums = bounds_of(len(values), blocks), np.empty(blocks, np.int64)
     _sum_block(blocks, bounds, values, sums)
     offsets = np.empty(len(values) + 1, np.int64)
@@ -195,9 +195,9 @@ def _write_marked(block, bounds, marks, starts, positions):
 
 def marked(marks):
     """``numpy.flatnonzero(marks)`` of bools on the host, with all threads where that pays."""
-    blocks = n_blocks_of(len(marks))
-    if blocks == 1:
+    if _is_few(len(marks), "cpu"):
         return np.flatnonzero(marks)
+    blocks = n_blocks_of(len(marks))
     bounds, counts = bounds_of(len(marks), blocks), np.empty(blocks, np.int64)
     _count_marks(blocks, bounds, marks, counts)
     starts = exclusive_scan(counts)
