@@ -159,7 +159,7 @@ def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
 def few_scattered(monkeypatch):
     """The list with scattered ids, the path and the graphs of usual sizes, which take minutes, are small."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10, paths_alone=1 << 6))
-    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4), ("SIDE", 8)):
+    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4), ("SIDE", 8), ("BROAD", 8)):
         monkeypatch.setattr(warm, name, small)
 
 
