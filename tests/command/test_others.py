@@ -215,7 +215,7 @@ def test_warmup_of_partitions(capsys, monkeypatch):
         partitions, "partition", lambda graph, k, **how: called.append(how) or own(graph, k, **how)
     )
     assert run(["warmup", "--partitions", "--device", "cpu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 8
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 9
 
 
 @pytest.mark.interpreter
