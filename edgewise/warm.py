@@ -39,7 +39,7 @@ SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
 #: Side of the grid, and so of several levels, that is divided on CPU cores.
 SIDE = 64
 #: Side of a grid of which two levels have more vertices than NumPy gathers and scans alone.
-BROAD = 520
+BROAD = 640
 
 
 @named

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components import connected_components
-from edgewise.device import arrays
+from edgewise.device import arrays, fetch_add, parallel_region, regions, threads
+from edgewise.device.shares import next_chunk
 from edgewise.errors import GraphError, VerificationError
 from edgewise.front import named
 from edgewise.graph import Graph
@@ -16,6 +17,50 @@ from edgewise.method import check_graph
 from edgewise.partitions.input import checked_parts, vertex_weights_of
 from edgewise.partitions.levels import imbalance_of
 from edgewise.weights import with_weight
+
+#: Rows that a worker takes at a time.
+CHUNK = 256
+
+
+class Sums(NamedTuple):
+    """What is added up for each part.
+
+    Attributes
+    ----------
+    cuts : (k,) int64 or float64 array
+        Weight of the edges to other parts.
+    volumes : (k,) int64 array
+        For each vertex, the number of other parts that it has neighbours in.
+    boundaries : (k,) int64 array
+        Vertices with a neighbour in another part.
+    """
+
+    cuts: Any
+    volumes: Any
+    boundaries: Any
+
+
+@parallel_region
+def measure_rows(worker, rows, part, seen, sums, shares):
+    """Add up the rows; a worker notes for each part, in its share of ``seen``, the last row beside it."""
+    offsets, neighbours, weights = rows
+    base = worker.id * len(sums.cuts)
+    turn, first, last = next_chunk(0, shares, len(part), CHUNK, worker.id)
+    while first < last:
+        for row in range(first, last):
+            here, others = part[row], 0
+            for entry in range(offsets[row], offsets[row + 1]):
+                there = part[neighbours[entry]]
+                if there == here:
+                    continue
+                fetch_add(sums.cuts, here, weights[entry] if len(weights) else 1)
+                if seen[base + there] != row:
+                    seen[base + there] = row
+                    others += 1
+            if others > 0:
+                fetch_add(sums.volumes, here, others)
+                fetch_add(sums.boundaries, here, 1)
+        turn, first, last = next_chunk(turn, shares, len(part), CHUNK, worker.id)
 
 
 class Measures(NamedTuple):
@@ -130,36 +175,45 @@ def evaluate_partition(
     parts = checked_parts(host, parts, k)
     k = int(parts.max(initial=-1)) + 1 if k is None else k
     weights = vertex_weights_of(host, vertex_weights)
-    of_edges, ends = host.csr_weights, (row_numbers(host.offsets, host.neighbours.dtype), host.neighbours)
-    here, there = (parts[one] for one in ends)
-    is_cut = here != there
-    is_real = of_edges is not None and of_edges.dtype.kind == "f"
-    cuts = np.zeros(k, np.float64 if is_real else np.int64)
-    np.add.at(cuts, here[is_cut], 1 if of_edges is None else of_edges[is_cut].astype(cuts.dtype))
-    beside = np.unique(ends[0][is_cut].astype(np.int64) * k + there[is_cut])
-    vertices, others = np.divmod(beside, max(k, 1))  # each with a part beside it
+    rows = host.offsets, host.neighbours, host.csr_weights
+    rows = (*rows[:2], np.empty(0, np.int64) if rows[2] is None else rows[2])
+    sums = Sums(
+        np.zeros(k, np.float64 if rows[2].dtype.kind == "f" else np.int64),
+        *(np.zeros(k, np.int64) for _ in range(2)),
+    )
+    n_workers = max(1, min(regions.workers(), len(parts) // max(k, 1)))
+    seen, shares = np.full(k * n_workers, -1, np.int64), threads.new_shares(n_workers)
+    with threads.few_steps(len(parts) + len(rows[1]) // 2):
+        measure_rows.with_workers(n_workers, rows, parts, seen, sums, shares)
     loads = np.bincount(parts, weights=weights, minlength=k).astype(np.int64)
+    cut = (sums.cuts.sum() / 2).item() if rows[2].dtype.kind == "f" else int(sums.cuts.sum()) // 2
     total, most = int(loads.sum()), int(loads.max(initial=0))
+    adjacent, components = _connectivity(rows, parts, k)
     return Measures(
-        (cuts.sum() / 2).item() if is_real else int(cuts.sum()) // 2,
-        len(beside),
+        cut,
+        int(sums.volumes.sum()),
         imbalance_of(loads),
         most * k / total if total else 1.0,
         loads,
-        cuts,
-        np.bincount(parts[vertices], minlength=k),
-        int(np.count_nonzero(np.diff(vertices, prepend=-1))),
-        np.bincount(np.unique(parts[vertices] * k + others) // max(k, 1), minlength=k),
-        _components([one[~is_cut] for one in ends], parts, k),
+        sums.cuts,
+        sums.volumes,
+        int(sums.boundaries.sum()),
+        adjacent,
+        components,
     )
 
 
-def _components(ends, parts, k):
-    """Number of connected components of each part, from the ends of the edges inside of the parts."""
-    once = ends[0] < ends[1]
-    inside = Graph(len(parts), edges=(ends[0][once], ends[1][once], None))
-    roots = connected_components(inside).labels == np.arange(len(parts))
-    return np.bincount(parts[roots], minlength=k)
+def _connectivity(rows, parts, k):
+    """Number of parts beside each part, and of connected components in it."""
+    sources = row_numbers(rows[0], rows[1].dtype)
+    here, there = parts[sources], parts[rows[1]]
+    is_cut = here != there
+    pairs = np.unique(here[is_cut] * k + there[is_cut])
+    is_inside = ~is_cut & (sources < rows[1])
+    inside = Graph(len(parts), edges=(sources[is_inside], rows[1][is_inside], None))
+    labels = connected_components(inside).labels
+    roots = labels == np.arange(len(parts))
+    return np.bincount(pairs // max(k, 1), minlength=k), np.bincount(parts[roots], minlength=k)
 
 
 def verify(graph, partition):
