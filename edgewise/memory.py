@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from mmap import PAGESIZE
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -150,27 +151,46 @@ def refusal(needed: int, most: MemoryLimit, what: str, remedy: str) -> str:
 
 def held() -> int:
     """Bytes of memory that this process holds."""
-    import psutil
+    return _of_process()[1]
 
-    return int(psutil.Process().memory_info().rss)
+
+def _of_process() -> tuple[int, int]:
+    """Bytes of the addresses of this process, and of the memory that it holds.
+
+    On Linux a file has them; psutil, which reads the same, takes 0.03 seconds to import.
+    """
+    pages = text(Path("/proc/self/statm")).split()
+    if not pages:
+        import psutil
+
+        found = psutil.Process().memory_info()
+        return int(found.vms), int(found.rss)
+    return int(pages[0]) * PAGESIZE, int(pages[1]) * PAGESIZE
+
+
+def _left_on_machine() -> int:
+    """Bytes that programs may still take without swapping."""
+    left = re.search(r"^MemAvailable:\s*(\d+) kB$", text(Path("/proc/meminfo")), re.MULTILINE)
+    if left is None:
+        import psutil
+
+        return int(psutil.virtual_memory().available)
+    return 1024 * int(left[1])
 
 
 def _limits() -> Iterator[MemoryLimit]:
     """Yield all limits."""
-    import psutil
-
-    process, machine = psutil.Process(), psutil.virtual_memory()
-    now = process.memory_info()
+    addresses_held, now = _of_process()
     if (own := given()) is not None:
-        yield MemoryLimit(own, now.rss, GIVEN)
+        yield MemoryLimit(own, now, GIVEN)
     for most, used in container_limits():
         yield MemoryLimit(most, used, "the limit of the container")
     if (addresses := address_limit()) is not None:
-        empty = now.vms - now.rss
+        empty = addresses_held - now
         if "llvmlite" not in sys.modules:  # the largest of the packages, with which threads start
             empty = max(empty, ADDRESSES + OF_THREAD * (os.cpu_count() or 1))
-        yield MemoryLimit(addresses, now.rss + empty, OF_ADDRESSES)
-    yield MemoryLimit(machine.available + now.rss, now.rss, "what this machine has")
+        yield MemoryLimit(addresses, now + empty, OF_ADDRESSES)
+    yield MemoryLimit(_left_on_machine() + now, now, "what this machine has")
 
 
 def address_limit() -> int | None:

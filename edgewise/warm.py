@@ -38,6 +38,8 @@ LONGEST = 7
 SCALE, ROWS, MANY, LARGE = 12, 200, 15, 16
 #: Side of the grid, and so of several levels, that is divided on CPU cores.
 SIDE = 64
+#: Side of a grid of which two levels have more vertices than NumPy gathers and scans alone.
+BROAD = 640
 
 
 @named
@@ -442,5 +444,5 @@ def _divide(device):
         found = divided(vertex_weights=np.arange(n) % 3 + 1)
         found.verify().report()
         divided(initial=found.parts, contiguous=True)
-    for graph in (_roads(), _skewed()):
+    for graph in (_roads(), _skewed(), *([grid(BROAD, BROAD)] if device == "cpu" else [])):
         partition(graph.to(device), 8)

@@ -16,6 +16,7 @@ from edgewise.components import MERGES, METHODS
 from edgewise.components.threshold_result import ThresholdComponents
 from edgewise.errors import OptionError
 from edgewise.files.destinations import is_folder
+from edgewise.streams import way_names
 
 Method = options.choice("Method", "How to compute", METHODS)
 Merge = options.choice("Merge", "How the labels of several devices are merged", MERGES)
@@ -102,7 +103,7 @@ def components(
 
 def _ways(source, job, asked, method):
     """The ways that the options allow; see :func:`~edgewise.command.streaming.planned`."""
-    from edgewise.streams import READING, ways
+    from edgewise.streams import READING
 
     wanted, scores, view, reading = asked
     try:
@@ -116,9 +117,9 @@ def _ways(source, job, asked, method):
     to_folder = job.output is not None and is_folder(job.output)
     in_memory = not (source.stream or source.checkpoint or source.vertices)
     found = {
-        ways.IN_MEMORY: in_memory,
-        ways.STREAMED: streams and source.checkpoint is None,
-        ways.ON_DISK: streams and on_one and all_rows and to_folder,
+        way_names.IN_MEMORY: in_memory,
+        way_names.STREAMED: streams and source.checkpoint is None,
+        way_names.ON_DISK: streams and on_one and all_rows and to_folder,
     }
     return tuple(name for name, one in found.items() if one)
 

@@ -14,6 +14,7 @@ from edgewise.command.job import Job
 from edgewise.command.outputs import check_outputs, check_writable
 from edgewise.errors import OptionError
 from edgewise.forest import METHODS
+from edgewise.streams import way_names
 
 Method = options.choice("Method", "How to compute", METHODS)
 Maximum = options.option(
@@ -85,16 +86,23 @@ def forest(
 
 def _planned(source, inputs, reading, goals, how, json):
     """How the tables are read within the limit of memory."""
-    from edgewise.streams import READING, ways
+    from edgewise.streams import READING
 
     checked = goals.verify or goals.certificate is not None
     plain = set(reading) <= {*READING, "weight"} and not checked and how["method"] == "auto"
     streams = plain and len(how["devices"]) == 1
     in_memory = not (source.stream or source.checkpoint or source.vertices)
-    allowed = (ways.IN_MEMORY,) * in_memory + (ways.STREAMED,) * streams
+    allowed = (way_names.IN_MEMORY,) * in_memory + (way_names.STREAMED,) * streams
     call = "forest", {"method": how["method"]}
-    problem = streaming.Problem(call, ways.ways_of_forest)
+    problem = streaming.Problem(call, _ways_of)
     return streaming.planned(source, inputs, reading, allowed, problem, json)
+
+
+def _ways_of(known):
+    """What each way needs."""
+    from edgewise.streams import ways
+
+    return ways.ways_of_forest(known)
 
 
 def _stream_of(inputs, reading, source, goals, how):

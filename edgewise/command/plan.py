@@ -18,9 +18,9 @@ from edgewise.command import options, streaming
 def plan(pairs: options.Inputs, reading, run: options.Run):
     """Show how much memory the clusters of tables need, or COMMAND FILE with the options of a subcommand."""
     from edgewise.command.expected import planning
-    from edgewise.streams import READING, ways
+    from edgewise.streams import READING, way_names, ways
 
     streaming.check_stream(reading, READING, options.Goals())
     problem = streaming.Problem(("components", {}), ways.ways_of, streams_large=True)
     with planning():
-        streaming.planned(streaming.Source(), list(pairs), reading, ways.ALL, problem, run.json)
+        streaming.planned(streaming.Source(), list(pairs), reading, way_names.ALL, problem, run.json)

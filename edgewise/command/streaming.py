@@ -17,6 +17,7 @@ from edgewise.errors import EdgewiseError, OptionError, OutOfMemoryError
 from edgewise.files.inputs import is_local
 from edgewise.files.parquet_footer import MAGIC
 from edgewise.streams.graph import StreamedGraph
+from edgewise.streams.way_names import IN_MEMORY, ON_DISK, STREAMED
 
 
 class Source(NamedTuple):
@@ -97,9 +98,7 @@ class Problem(NamedTuple):
         large = sum(map(os.path.getsize, files)) >= tuning.CPU.command_streamed
         if not (self.streams_large and large and all(map(_is_parquet, files))):
             return tuple(names)
-        from edgewise.streams import ways
-
-        return tuple(sorted(names, key=lambda name: name != ways.STREAMED))
+        return tuple(sorted(names, key=lambda name: name != STREAMED))
 
 
 def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
@@ -109,13 +108,13 @@ def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
     """
     if source.scheduler or not all(map(is_local, inputs)):
         return Planned(source, memory.given())
-    from edgewise.streams import ways
-
     files = list(_files(inputs))
     allowed = problem.preferred(allowed, files)
     if not expected.is_asked(sum(map(os.path.getsize, files))):
-        is_streamed = source.stream or allowed[:2] == (ways.STREAMED, ways.IN_MEMORY)
+        is_streamed = source.stream or allowed[:2] == (STREAMED, IN_MEMORY)
         return Planned(source._replace(stream=is_streamed))
+    from edgewise.streams import ways
+
     expected.check_addresses()
     try:
         known = expected.pairs_in(inputs, reading, source.vertices)
@@ -130,8 +129,8 @@ def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
         return Planned(source, memory.given())
     most = memory.limit()
     way = ways.first_that_fits(found, allowed, most)
-    on_disk = most.bytes if way.name == ways.ON_DISK else None
-    return Planned(source._replace(stream=way.name == ways.STREAMED), on_disk, way)
+    on_disk = most.bytes if way.name == ON_DISK else None
+    return Planned(source._replace(stream=way.name == STREAMED), on_disk, way)
 
 
 def show_ways(known, found, allowed, json):

@@ -45,8 +45,10 @@ from edgewise.garbage_collection import collection_paused
 USUAL = Path(__file__).with_name("usual_kernels.json")
 #: Processes on a machine with many cores; each takes 0.2 GB.
 PROCESSES = 6
-#: Kernels for the CPU that are worth a process: it takes more than a second until it compiles the first one.
-FEWEST_KERNELS = 6
+#: Kernels for the CPU that are worth processes.  Where fewer are missing, most of the time is that of one.
+FEWEST_KERNELS = 10
+#: Kernels for each process, which takes half a second until it compiles the first one.
+KERNELS_OF_PROCESS = 6
 #: Seconds between two looks at what the processes have compiled.
 POLL_SECONDS = 0.005
 
@@ -187,8 +189,8 @@ def share(numbers: list[int], needed: list[list]) -> None:
     there = cache.names_of_kernels()
     missing = len([name for name, _ in needed if name not in there])
     cache.progress = partial(_progress, missing, len(there), time.monotonic())
-    count = min(processes("cpu"), missing // FEWEST_KERNELS)
-    if count == 0 or not os.access(cache.folder() or "", os.W_OK):
+    count = min(processes("cpu"), missing // KERNELS_OF_PROCESS)
+    if count == 0 or missing < FEWEST_KERNELS or not os.access(cache.folder() or "", os.W_OK):
         return
     cache.remove_locks()
     with suppress(OSError), ExitStack() as stack:  # there may be too many processes

@@ -11,7 +11,8 @@
 The first argument is a record.  Where its class has no implementation, that of the nearest base class is
 called.  The compilers select the implementation while they compile, so a call costs nothing, and an
 implementation may be added from any file, as with :func:`functools.singledispatch`; ``area.dispatch(Square)``
-returns the one that is called.
+returns the one that is called.  With ``partial(by_class, inlined=True)`` as decorator, implementations are
+copied into their callers on the CPU, as by :func:`~edgewise.device.target.inlined`.
 """
 
 from functools import cache, wraps
@@ -22,7 +23,7 @@ from edgewise.device.target import device, overload_on_cpu, overload_on_cuda
 registered = cache(device)
 
 
-def by_class(function):
+def by_class(function, inlined=False):
     """Make ``function(record, *arguments)`` call the implementation for the class of its record."""
     implementations = {}
 
@@ -47,6 +48,6 @@ def by_class(function):
         return dispatch(record.instance_class)
 
     vars(call).update(of=of, dispatch=dispatch)
-    overload_on_cpu(call, strict=False)(choose)
+    overload_on_cpu(call, forceinline=inlined, strict=False)(choose)
     overload_on_cuda(call, strict=False)(choose)
     return call

@@ -93,11 +93,11 @@ def inlined_on_cuda(function):
     return cuda.jit(device=True, inline="always")(function)
 
 
-def overload_on_cpu(function, **options):
-    """Numba's ``overload`` for the CPU compiler, once that is used."""
+def overload_on_cpu(function, forceinline=False, **options):
+    """Numba's ``overload`` for the CPU compiler, once that is used; ``forceinline`` as in :func:`inlined`."""
 
     def wait(implementation):
-        on_cpu_compiler(lambda: _overload_on_cpu(function, implementation, options))
+        on_cpu_compiler(lambda: _overload_on_cpu(function, implementation, forceinline, options))
         return implementation
 
     return wait
@@ -122,12 +122,13 @@ def _register_for_cpu(function, called=False, **options):
     (register_jitable(**options) if options else register_jitable)(function)
 
 
-def _overload_on_cpu(function, implementation, options):
+def _overload_on_cpu(function, implementation, forceinline, options):
     from numba.extending import overload
 
     from edgewise.device.numba_internals import PART
 
-    overload(function, jit_options=PART, **options)(implementation)
+    own = {**PART, "forceinline": True} if forceinline else PART
+    overload(function, jit_options=own, **options)(implementation)
 
 
 def _overload_on_cuda(function, implementation, options):

@@ -9,17 +9,13 @@ compute the same on a GPU and on the CPU, so the result does not depend on where
 B. Hendrickson and R. Leland, "A multilevel algorithm for partitioning graphs" (SC 1995).
 """
 
-from edgewise.device import arrays, each
+from edgewise.device import arrays
 from edgewise.partitions.coarsen import coarsen, phase
 from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import cut_of, moved
 from edgewise.partitions.refine import refine
+from edgewise.primitives.counting_sort import gather
 from edgewise.timer import timer
-
-
-@each
-def _project(vertex, clusters, coarse, part):
-    part[vertex] = coarse[clusters[vertex]]
 
 
 def first_partition(level, limits, targets, how):
@@ -42,10 +38,8 @@ def refine_all(hierarchy, part, limits, how, cut, step=refine):
         level, clusters = hierarchy.pop()
         where, number = arrays.device_of(level.offsets), len(hierarchy)
         if clusters is not None:
-            projected = arrays.empty(len(level.sizes), part.dtype, where)
-            _project(len(level.sizes), clusters, arrays.move(part, where), projected)
-            part = projected
-            del clusters, projected
+            part = gather(arrays.move(part, where), clusters)
+            del clusters
         now = how._replace(shares=how.coarse if number else how.fine, seed=how.seed + number)
         with phase("refine", level):
             part, cut, excess = step(level, arrays.move(part, where), arrays.move(limits, where), now, cut)

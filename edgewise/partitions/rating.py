@@ -19,11 +19,12 @@ for each, and the eight words of a vertex are in one line, or in two that follow
 bits where all totals fit, else of 64.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device
+from edgewise.device import arrays, by_class, device
 from edgewise.device.target import inlined
 from edgewise.partitions.levels import weight_at
 from edgewise.primitives.mixing import mix
@@ -117,15 +118,33 @@ class Labels(NamedTuple):
     shift: int
 
 
+class Totals(NamedTuple):
+    """A total for each label, of each worker of the CPU.
+
+    Attributes
+    ----------
+    sums : (workers * capacity,) integer array
+        0 between rows.
+    capacity : int
+        Totals of a worker.
+    longest : int
+        As in :class:`Tables`; 0 here.
+    """
+
+    sums: Any
+    capacity: int
+    longest: int
+
+
 class Tables(NamedTuple):
-    """Memory for totals: of each worker of the CPU, or of each row on a GPU.
+    """Hash tables for totals: of each worker of the CPU, or of each row on a GPU.
 
     Attributes
     ----------
     keys : (slots,) int64 array
-        Labels; ``NO_LABEL`` where a slot is empty.  The array is empty if a worker has a slot for each label.
+        Labels; ``NO_LABEL`` where a slot is empty.
     sums : (slots,) integer array
-        Totals; in slots for each label, 0 between rows.
+        Totals.
     capacity : int
         Slots of a worker; 0 on a GPU, where a row has two slots for each entry.
     longest : int
@@ -169,19 +188,16 @@ def clear_slots(keys, base, mask):
         keys[slot] = NO_LABEL
 
 
-@inlined
-def rate_row(row, level, state, tables, base):
+@partial(by_class, inlined=True)
+def rate_row(tables, row, level, state, base):
     """Total to the row's own label, its strongest other label, and the total to that.
 
-    ``base`` is where the worker's slots begin, or those of the row on a GPU.
+    ``base`` is where the worker's totals or slots begin, or the slots of the row on a GPU.
     """
-    if len(tables.keys) == 0:
-        return _rate_by_label(row, level, state, tables.sums, base)
-    return _rate_by_table(row, level, state, tables, base)
 
 
-@device
-def _rate_by_table(row, level, state, tables, base):
+@rate_row.of(Tables)
+def _rate_by_table(tables, row, level, state, base):
     """As :func:`rate_row`; a row beside one other label, as most in refinement are, needs no table."""
     mine, own, other, link = np.int64(state.labels[row]), np.int64(0), np.int64(NO_LABEL), np.int64(0)
     for entry in range(level.offsets[row], level.offsets[row + 1]):
@@ -201,18 +217,18 @@ def _rate_by_table(row, level, state, tables, base):
     return own, other, link
 
 
-@inlined
-def _rate_by_label(row, level, state, sums, base):
+@rate_row.of(Totals)
+def _rate_by_label(totals, row, level, state, base):
     """As :func:`rate_row`, with a total for each label.
 
     Indices are unsigned, because for others Numba adds a test whether they are negative.
     """
-    row = np.uint64(row)
-    first, end = level.offsets[row], level.offsets[row + np.uint64(1)]
-    size, mine = level.sizes[row], np.uint64(base + np.int64(state.labels[row]))
+    sums, vertex = totals.sums, np.uint64(row)
+    first, end = level.offsets[vertex], level.offsets[vertex + np.uint64(1)]
+    size, mine = level.sizes[vertex], np.uint64(base + np.int64(state.labels[vertex]))
     for entry in range(first, end):
         neighbour, weight = level.neighbours[np.uint64(entry)], weight_at(level, np.uint64(entry))
-        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+        if len(state.groups) and state.groups[neighbour] != state.groups[vertex]:
             weight = np.int64(0)
         sums[np.uint64(base + np.int64(state.labels[neighbour]))] += weight
     own, word, best, link = np.int64(sums[mine]), np.int64(-1), np.int64(NO_LABEL), np.int64(0)

@@ -37,7 +37,7 @@ from edgewise.device.shares import next_chunk
 from edgewise.device.target import inlined
 from edgewise.device.warps import block_size, inclusive_scan, warp_size
 from edgewise.partitions.levels import weight_at
-from edgewise.partitions.rating import NO_LABEL, SPREAD, Tables, note_rating, rate_row, row_of
+from edgewise.partitions.rating import NO_LABEL, SPREAD, Tables, Totals, note_rating, rate_row, row_of
 from edgewise.primitives.mixing import MASK, mix, unmix
 
 #: Rows that a worker of the CPU takes at a time.
@@ -111,7 +111,7 @@ def rate_vertex(row, level, state, connections, tables, base):
     """As :func:`~edgewise.partitions.rating.rate_row`, from the connections if there are any."""
     if len(connections.totals):
         return strongest(row, level, state, connections)
-    return rate_row(row, level, state, tables, base)
+    return rate_row(tables, row, level, state, base)
 
 
 @parallel_region
@@ -268,7 +268,7 @@ def _rate_in_table(item, chosen, level, state, memory, least, growth_of_own):
     entries = level.offsets[row + 1] - level.offsets[row]
     if entries <= least or entries > THREAD_ENTRIES:
         return
-    own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
+    own, best, link = rate_row(tables, row, level, state, 2 * level.offsets[row])
     growth = note_rating(facts, row, own, best, link)
     if growth != 0:
         fetch_add(growth_of_own, 0, growth)
@@ -326,16 +326,14 @@ def tables_for(level, n_labels):
     """Memory to rate rows of a level with so many labels."""
     where, n = arrays.device_of(level.offsets), len(level.sizes)
     if where == "cpu":
-        kind, none = level.weights.dtype, _no_marks(where)
-        capacity = (n_labels // IN_A_LINE + 2) * IN_A_LINE
+        kind, capacity = level.weights.dtype, (n_labels // IN_A_LINE + 2) * IN_A_LINE
         if capacity * threads.count() * kind.itemsize <= TOTALS_BYTES:
-            return Tables(
-                np.empty(0, np.int64), np.zeros(capacity * threads.count(), kind), capacity, 0, *none
-            )
+            return Totals(np.zeros(capacity * threads.count(), kind), capacity, 0)
         most = min(int(np.diff(level.offsets).max(initial=1)), n_labels)
         capacity = max(8, 1 << int(2 * most - 1).bit_length())
         slots = capacity * threads.count()
-        return Tables(np.empty(slots, np.int64), np.empty(slots, kind), capacity, most, *none)
+        marks = np.empty(0, np.int64), np.empty(0, np.int32)
+        return Tables(np.empty(slots, np.int64), np.empty(slots, kind), capacity, most, *marks)
     slots, degrees = 2 * len(level.neighbours), level.offsets[1:] - level.offsets[:-1]
     return Tables(
         arrays.empty(slots, np.int64, where),
@@ -350,12 +348,10 @@ def tables_for(level, n_labels):
 def no_tables(level):
     """No memory, where rows are not rated, of the types of :func:`tables_for`: one kernel takes both."""
     where = arrays.device_of(level.offsets)
-    kind = level.weights.dtype if where == "cpu" else np.int64
-    return Tables(arrays.empty(0, np.int64, where), arrays.empty(0, kind, where), 0, 0, *_no_marks(where))
-
-
-def _no_marks(where):
-    return arrays.empty(0, np.int64, where), arrays.empty(0, np.int32, where)
+    if where == "cpu":
+        return Totals(np.empty(0, level.weights.dtype), 0, 0)
+    none = arrays.empty(0, np.int64, where)
+    return Tables(none, none, 0, 0, none, arrays.empty(0, np.int32, where))
 
 
 def no_connections(level):

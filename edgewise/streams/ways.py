@@ -29,6 +29,7 @@ from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 from edgewise.streams.file_stream import FileStream, StreamedPairs
 from edgewise.streams.partitioned_strings import MARKS_OF_ROW
 from edgewise.streams.union import Union
+from edgewise.streams.way_names import IN_MEMORY, ON_DISK, STREAMED
 from edgewise.workers import device_team
 
 #: Bytes of Python, the packages and the kernels; of the libraries for tables; and of kernels for strings.
@@ -39,9 +40,6 @@ OF_TEXT, MOST_OF_TEXT = 3, 60_000_000
 MARGIN = 1.05
 #: The same where few rows are read, for which nothing is compiled or loaded.
 WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
-#: The ways, from the fastest one on.
-IN_MEMORY, STREAMED, ON_DISK = "in memory", "streamed", "on disk"
-ALL = (IN_MEMORY, STREAMED, ON_DISK)
 #: Bytes for each pair in memory, beside those of strings; and for each id.
 OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 22
 #: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.

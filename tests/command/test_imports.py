@@ -14,11 +14,14 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 CODE = "import sys; from edgewise.command import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
 #: What takes a tenth of a second or more to import, or nearly so.
 HEAVY = {"cupy", "llvmlite", "meshio", "numba", "pandas", "pyarrow.compute", "pydantic", "rich", "scipy"}
+#: What takes a twentieth of a tiny command, and is for large files only.
+FOR_LARGE = {"edgewise.streams.ways", "psutil"}
+HEAVY |= FOR_LARGE
 #: Pages that kernels for a GPU are launched from.
 PAGES = "components", "cycles", "generators", "paths.apsp", "paths.bfs", "paths.measures", "paths.sssp"
 COMPILER = {"numba", "llvmlite", "scipy"}
 COMMANDS = {
-    "components pairs.csv -o c.csv": {*COMPILER, "pydantic"},
+    "components pairs.csv -o c.csv": {*COMPILER, *FOR_LARGE, "pydantic"},
     "components pairs.csv --method rem-sequential --min-size 2 --top 3": {*COMPILER, "pydantic"},
     "components names.csv --source from --target to -o c.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
     "components names.csv --source from --target to --score km --threshold 1.5 -o c.csv": {*COMPILER},
@@ -29,7 +32,7 @@ COMMANDS = {
     "paths pairs.csv --bfs --source 1 --parents -o d.csv": {"pydantic"},
     "cycles pairs.csv --length 3 -o c.csv": {"pydantic"},
     "forest names.csv -o f.csv": {*COMPILER, "pydantic"},
-    "forest roads.csv -o f.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
+    "forest roads.csv -o f.csv": {*COMPILER, *FOR_LARGE, "pyarrow.compute", "pydantic"},
     "strong pairs.csv -o s.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
     "partition pairs.csv 1 -o p.csv": {"meshio", "pydantic"},
     "convert pairs.csv pairs.graph": {*COMPILER, "pydantic"},

@@ -159,7 +159,7 @@ def test_info_counts_no_sink_of_a_directed_graph_as_isolated(tmp_path, capsys):
 def few_scattered(monkeypatch):
     """The list with scattered ids, the path and the graphs of usual sizes, which take minutes, are small."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, components_cached=1 << 10, paths_alone=1 << 6))
-    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4), ("SIDE", 8)):
+    for name, small in (("SCALE", 4), ("ROWS", 8), ("MANY", 4), ("LARGE", 4), ("SIDE", 8), ("BROAD", 8)):
         monkeypatch.setattr(warm, name, small)
 
 
@@ -215,7 +215,7 @@ def test_warmup_of_partitions(capsys, monkeypatch):
         partitions, "partition", lambda graph, k, **how: called.append(how) or own(graph, k, **how)
     )
     assert run(["warmup", "--partitions", "--device", "cpu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 8
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 9
 
 
 @pytest.mark.interpreter

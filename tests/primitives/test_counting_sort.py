@@ -1,4 +1,4 @@
-"""Counting sort, scan, gather, scatter, marked and zeros by blocks, against NumPy."""
+"""Counting sort, scan, gather, scatter, mark, marked and zeros by blocks, against NumPy."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,13 @@ COUNTS = [0, 1, 7, 300]
 @pytest.fixture(autouse=True)
 def several_blocks(monkeypatch):
     monkeypatch.setattr(counting_sort, "n_blocks_of", lambda count: 3)
+    monkeypatch.setattr(counting_sort, "_is_few", lambda count, where: False)
+
+
+@pytest.fixture(params=[False, True])
+def few(request, monkeypatch):
+    """Whether NumPy does what it does for few items."""
+    monkeypatch.setattr(counting_sort, "_is_few", lambda count, where: request.param)
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -23,25 +30,31 @@ def test_equal_keys_keep_their_order(count):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_offsets_are_sums_in_an_order(count):
+def test_offsets_are_sums_in_an_order(few, count):
     draw = np.random.default_rng(count)
     sizes, order = draw.integers(0, 9, count), draw.permutation(count)
     expected = np.concatenate([[0], np.cumsum(sizes[order])])
     offsets, rank = counting_sort.offsets_in_order(sizes, order, np.uint32)
     assert (offsets == expected).all() and rank.dtype == np.uint32
     assert (rank[order] == np.arange(count)).all()
-    assert (counting_sort.gather(sizes, order) == sizes[order]).all()
+    for dtype in (None, np.uint32):
+        gathered = counting_sort.gather(sizes, order, dtype)
+        assert gathered.dtype == (dtype or sizes.dtype) and (gathered == sizes[order]).all()
+    assert (counting_sort.scan(sizes) == np.append(0, np.cumsum(sizes))).all()
 
 
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("share", [0, 0.1, 1])
-def test_items_that_are_marked(count, share):
+def test_items_that_are_marked(few, count, share):
     draw = np.random.default_rng(count)
     marks, target = draw.random(count) < share, np.zeros(count, np.int64)
     positions = counting_sort.marked(marks)
     assert positions.dtype == np.int64 and (positions == np.flatnonzero(marks)).all()
     counting_sort.scatter(target, positions, positions + 1)
     assert (target == np.where(marks, np.arange(count) + 1, 0)).all()
+    again = np.zeros(count, np.uint8)
+    counting_sort.mark(again, positions)
+    assert (again == marks).all()
 
 
 @pytest.mark.parametrize("count", [0, 3, 20_000])

@@ -14,7 +14,8 @@ from edgewise.command.expected import pairs_in
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import OutOfMemoryError
 from edgewise.streams import ways
-from edgewise.streams.ways import ALL, BASE, IN_MEMORY, ON_DISK, STREAMED, Pairs, Way
+from edgewise.streams.way_names import ALL, IN_MEMORY, ON_DISK, STREAMED
+from edgewise.streams.ways import BASE, Pairs, Way
 
 pytestmark = pytest.mark.interpreter
 ROWS, IDS = 3000, 500

@@ -7,11 +7,12 @@ small are moved to the CPU, where their many short steps take less time.
 """
 
 from edgewise import tuning
-from edgewise.device import arrays, each
+from edgewise.device import arrays
 from edgewise.partitions.coarsen.clustering import cluster
 from edgewise.partitions.coarsen.contraction import contract
 from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.levels import moved
+from edgewise.primitives.counting_sort import scatter
 from edgewise.timer import timer
 
 
@@ -23,11 +24,6 @@ def is_small(level):
 def phase(name, level):
     """Context whose time counts as that of a phase, of large levels or of small ones."""
     return timer(f"{name}, small levels" if is_small(level) else name)
-
-
-@each
-def _keep_part(vertex, clusters, part, coarse):
-    coarse[clusters[vertex]] = part[vertex]
 
 
 def coarsen(level, k, total, how, part=None, *, least=0, group=None):
@@ -60,7 +56,7 @@ def coarsen(level, k, total, how, part=None, *, least=0, group=None):
             break
         if part is not None:
             projected = arrays.empty(len(coarse.sizes), part.dtype, where)
-            _keep_part(n, clusters, part, projected)
+            scatter(projected, clusters, part)
             part = projected
         hierarchy.append((level, clusters))
         level = coarse

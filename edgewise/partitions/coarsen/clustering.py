@@ -135,11 +135,23 @@ def _list_sub_rounds(vertex, draw, sub_rounds, listed, counts):
             listed[one * (len(listed) // sub_rounds) + warp_aggregated_add(counts, one)] = vertex
 
 
-@each
-def _begin(vertex, level, limit, state, moves):
+@device
+def begin(vertex, level, limit, state, moves):
+    """Begin as a cluster."""
     state.labels[vertex] = vertex
     state.room[vertex] = limit - level.sizes[vertex]
     moves.wanted[vertex] = NO_LABEL
+
+
+@device
+def is_single(vertex, level, limit, state):
+    """Whether a vertex is alone in its cluster, of which it takes all of the room that is not left."""
+    return state.room[state.labels[vertex]] == limit - level.sizes[vertex]
+
+
+@each
+def _begin(vertex, level, limit, state, moves):
+    begin(vertex, level, limit, state, moves)
 
 
 @each
@@ -190,9 +202,8 @@ def _join(item, chosen, level, state, moves):
 
 
 @each
-def _find_single(vertex, level, limit, state, is_single):
-    """Mark a vertex that is alone in its cluster, of which it takes all of the room that is not left."""
-    is_single[vertex] = state.room[state.labels[vertex]] == limit - level.sizes[vertex]
+def _mark_single(vertex, level, limit, state, marks):
+    marks[vertex] = is_single(vertex, level, limit, state)
 
 
 @each
@@ -286,6 +297,8 @@ class Rounds(NamedTuple):
         The shares of the chunks in each sub-round (:mod:`~edgewise.device.shares`).
     n_waiting : (rounds * sub_rounds,) int64 array
         Number of vertices that wait in each sub-round.
+    n_single : (1,) int64 array
+        Number of vertices that are alone in their clusters in the end.
     """
 
     draws: Any
@@ -296,6 +309,23 @@ class Rounds(NamedTuple):
     waiting: Any
     taken: Any
     n_waiting: Any
+    n_single: Any
+
+
+@device
+def _begin_chunk(chunk, level, limit, state, moves):
+    """Let the vertices of a chunk begin as clusters."""
+    for vertex in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(level.sizes))):
+        begin(vertex, level, limit, state, moves)
+
+
+@device
+def _count_single(chunk, level, limit, state):
+    """Number of the vertices of a chunk that are alone in their clusters."""
+    found = np.int64(0)
+    for vertex in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(level.sizes))):
+        found += is_single(vertex, level, limit, state)
+    return found
 
 
 @device
@@ -355,7 +385,7 @@ def _rate_chunks(worker, one, step, level, state, tables, memory):
         end = np.int64(rounds.bounds[at])
         for item in range(rounds.bounds[at], rounds.bounds[at + 1]):
             vertex = np.int64(rounds.order[item])
-            own, best, link = rate_row(vertex, level, state, tables, base)
+            own, best, link = rate_row(tables, vertex, level, state, base)
             if best != NO_LABEL and link > own:
                 want(vertex, best, moves)
                 rounds.order[end] = vertex
@@ -385,6 +415,8 @@ def run_rounds(worker, level, limit, state, tables, memory):
     n, n_chunks = len(level.sizes), len(rounds.waiting)
     sub_rounds = len(rounds.bounds) // n_chunks - 1
     mine = range(n_chunks * worker.id // worker.count, n_chunks * (worker.id + 1) // worker.count)
+    for chunk in mine:
+        _begin_chunk(chunk, level, limit, state, moves)
     for step in range(len(rounds.salts) * sub_rounds):
         one, number = step % sub_rounds, step // sub_rounds
         now = Labels(state.labels, state.room, state.groups, rounds.salts[number], state.shift)
@@ -411,10 +443,17 @@ def run_rounds(worker, level, limit, state, tables, memory):
             for item in range(rounds.bounds[chunk * (sub_rounds + 1) + one], rounds.ends[chunk]):
                 join(np.int64(rounds.order[item]), level, now, moves)
         barrier_wait(worker)
+    single = np.int64(0)
+    for chunk in mine:
+        single += _count_single(chunk, level, limit, state)
+    fetch_add(rounds.n_single, 0, single)
 
 
 def _run_on_cpu(level, limit, state, tables, moves, seeds):
-    """Run all rounds on the CPU; ``seeds`` are the draws and the salts of the rounds, and the sub-rounds."""
+    """Run all rounds on the CPU; return the number of vertices that are alone in their clusters then.
+
+    ``seeds`` are the draws and the salts of the rounds, and the sub-rounds.
+    """
     n, (draws, salts, sub_rounds) = len(level.sizes), seeds
     n_chunks, n_steps = -(-n // CHUNK), len(salts) * sub_rounds
     n_workers = max(1, min(regions.workers(), n // WORKER_ITEMS))
@@ -427,8 +466,10 @@ def _run_on_cpu(level, limit, state, tables, moves, seeds):
         np.empty(n_chunks, np.int64),
         threads.new_shares(n_steps * n_workers),
         np.zeros(n_steps, np.int64),
+        np.zeros(1, np.int64),
     )
     run_rounds.with_workers(n_workers, level, limit, state, tables, (moves, rounds))
+    return int(rounds.n_single[0])
 
 
 def cluster(level, limit, groups, how):
@@ -445,11 +486,13 @@ def cluster(level, limit, groups, how):
     moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int8, np.int64)))
     keys, starts = (arrays.empty(size, np.int64, where) for size in (n, 2 * n))
     waiting = Waiting(keys, starts, arrays.zeros(1, np.int64, where))
-    _begin(n, level, limit, state, moves)
     draws, salts = ([salt_of(how.seed, first + one) for one in range(how.rounds)] for first in (16, 1))
+    most = how.single_clusters * n
     if where == "cpu":
-        _run_on_cpu(level, limit, state, memory[1], moves, (draws, salts, how.sub_rounds))
+        if _run_on_cpu(level, limit, state, memory[1], moves, (draws, salts, how.sub_rounds)) <= most:
+            return labels
     else:
+        _begin(n, level, limit, state, moves)
         listed = arrays.empty(how.sub_rounds * n, np.int64, where)
         for draw, salt in zip(draws, salts):
             counts = arrays.zeros(how.sub_rounds, np.int64, where)
@@ -459,11 +502,11 @@ def cluster(level, limit, groups, how):
                 chosen = listed[one * n : one * n + count]
                 rate(chosen, level, state, memory, facts)
                 _move(chosen, level, limit, state, (facts, moves, waiting))
-    is_single = arrays.empty(n, np.bool_, where)
-    _find_single(n, level, limit, state, is_single)
-    if int(xp.count_nonzero(is_single)) > how.single_clusters * n:
+    marks = arrays.empty(n, np.bool_, where)
+    _mark_single(n, level, limit, state, marks)
+    if int(xp.count_nonzero(marks)) > most:
         _join_single(
-            arrays.move(xp.flatnonzero(is_single), where),
+            arrays.move(xp.flatnonzero(marks), where),
             level,
             limit,
             state._replace(room=arrays.full(n, AMPLE, np.int64, where), salt=salts[-1]),

@@ -24,7 +24,7 @@ from edgewise.partitions.rating import NO_LABEL
 from edgewise.partitions.ratings import IN_A_LINE, TOTALS_BYTES, claim_slot
 from edgewise.partitions.row_shares import WORKER_ITEMS
 from edgewise.primitives import exclusive_scan
-from edgewise.primitives.counting_sort import scan
+from edgewise.primitives.counting_sort import gather, mark, scan
 
 #: Clusters that a worker takes at a time.
 CHUNK = 16
@@ -55,22 +55,12 @@ class Members(NamedTuple):
 
 
 @each
-def _mark_label(vertex, labels, used):
-    used[labels[vertex]] = 1
-
-
-@each
-def _number(vertex, labels, numbers, clusters):
-    clusters[vertex] = numbers[labels[vertex]]
-
-
-@each
-def _count(vertex, level, clusters, sums):
+def _count(vertex, offsets, weights, clusters, sums):
     sizes, members, entries = sums
     cluster = np.int64(clusters[vertex])
-    fetch_add(sizes, cluster, level.sizes[vertex])
+    fetch_add(sizes, cluster, weights[vertex])
     fetch_add(members, cluster, 1)
-    fetch_add(entries, cluster, level.offsets[vertex + 1] - level.offsets[vertex])
+    fetch_add(entries, cluster, offsets[vertex + 1] - offsets[vertex])
 
 
 @each
@@ -163,10 +153,9 @@ def _numbered(labels):
     """The number of each vertex's cluster, in the order of the labels: (n,) index array; and how many."""
     where, n = arrays.device_of(labels), len(labels)
     used = arrays.zeros(n, np.uint8, where)
-    _mark_label(n, labels, used)
-    numbers, clusters = _scan(used), arrays.empty(n, labels.dtype, where)
-    _number(n, labels, numbers, clusters)
-    return clusters, int(numbers[-1])
+    mark(used, labels)
+    numbers = _scan(used)
+    return gather(numbers, labels, labels.dtype), int(numbers[-1])
 
 
 def _scan(sizes):
@@ -182,7 +171,7 @@ def contract(level, labels):
     clusters, n_clusters = _numbered(labels)
     sizes, counts = (arrays.zeros(n_clusters, np.int64, where) for _ in range(2))
     entries = arrays.full(n_clusters, int(where == "cpu"), np.int64, where)
-    _count(n, level, clusters, (sizes, counts, entries))
+    _count(n, level.offsets, level.sizes, clusters, (sizes, counts, entries))
     none = arrays.empty(0, labels.dtype, where)
     members = Members(clusters, _scan(counts), none, _scan(entries))
     form = (none.dtype, level.weights.dtype)

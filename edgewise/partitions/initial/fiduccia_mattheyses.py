@@ -137,7 +137,7 @@ def start_of(side, half):
 @device
 def enter(vertex, size, half, blocks, memory):
     """Add a vertex to the heap of its side, which has ``size`` vertices."""
-    start = start_of(memory.sides[half.base + vertex], half)
+    start = start_of(np.int64(memory.sides[half.base + vertex]), half)
     memory.heaps[start + size] = vertex
     sift_up(size, start, half, memory)
 
@@ -162,8 +162,8 @@ def change_side(vertex, sizes, half, blocks, memory):
     memory.sides[base + vertex] = 1 - old
     memory.gains[base + vertex] = -memory.gains[base + vertex]
     for entry in range(blocks.offsets[vertex], blocks.offsets[vertex + 1]):
-        other = blocks.neighbours[entry]
-        side, place = memory.sides[base + other], memory.places[base + other]
+        other = np.int64(blocks.neighbours[entry])
+        side, place = np.int64(memory.sides[base + other]), np.int64(memory.places[base + other])
         rises = side == old
         growth = 2 * blocks.weights[entry]
         memory.gains[base + other] += growth if rises else -growth

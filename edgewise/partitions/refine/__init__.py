@@ -84,7 +84,7 @@ FIRST_STEP = 100
 
 
 @partial(each, least_chunk=1)
-def _list_border(span, items, count, chosen, facts, search):
+def _list_border(span, items, count, chosen, facts, border, counters):
     """List those of the chosen vertices, or of all if there are none, that are beside another part."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
     for item in range(first, end):
@@ -95,32 +95,31 @@ def _list_border(span, items, count, chosen, facts, search):
         found += joins_border(vertex, facts)
     if found == 0:
         return
-    slot = claim(search.counters, COUNT.joined, found)
+    slot = claim(counters, COUNT.joined, found)
     for item in range(first, end):
         vertex = row_of(item, chosen)
         if joins_border(vertex, facts):
-            search.border[slot] = vertex
+            border[slot] = vertex
             note(facts, vertex, FACT.lists, fact(facts, vertex, FACT.lists) | BORDER)
             slot += 1
 
 
 @partial(each, least_chunk=1)
-def _list_active(span, items, count, memory, share):
+def _list_active(span, items, count, border, facts, share, active, counters):
     """List those of the border that pass the filter."""
-    facts, search = memory.facts, memory.search
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
     for item in range(first, end):
-        vertex = np.int64(search.border[item])
+        vertex = np.int64(border[item])
         if passes_filter(vertex, facts, share):
             note(facts, vertex, FACT.lists, fact(facts, vertex, FACT.lists) | ACTIVE)
             found += 1
     if found == 0:
         return
-    slot = claim(search.counters, COUNT.wanted, found)
+    slot = claim(counters, COUNT.wanted, found)
     for item in range(first, end):
-        vertex = np.int64(search.border[item])
+        vertex = np.int64(border[item])
         if fact(facts, vertex, FACT.lists) & ACTIVE:
-            memory.active[slot] = vertex
+            active[slot] = vertex
             slot += 1
 
 
@@ -260,16 +259,17 @@ class Refinement:
         """List those of ``count`` vertices, or of all if none are chosen, that are beside another part."""
         search = self.memory.search
         search.counters[:] = 0
-        self.in_spans(_list_border, count, chosen, self.memory.facts, search)
+        self.in_spans(_list_border, count, chosen, self.memory.facts, search.border, search.counters)
         self.progress[AT.n_border] = int(search.counters[COUNT.joined])
         self.border_room = 2 * int(self.progress[AT.n_border])
 
     def list_active(self, share):
         """List the active vertices for another share."""
-        search, progress = self.memory.search, self.progress
+        (facts, _, search, active, *_), progress = self.memory, self.progress
         search.counters[:] = 0
-        _clear_active(int(progress[AT.n_active]), self.memory.facts, self.memory.active)
-        self.in_spans(_list_active, int(progress[AT.n_border]), self.memory, share)
+        _clear_active(int(progress[AT.n_active]), facts, active)
+        count = int(progress[AT.n_border])
+        self.in_spans(_list_active, count, search.border, facts, share, active, search.counters)
         self.share, progress[AT.n_active] = share, int(search.counters[COUNT.wanted])
 
     def finish_iteration(self):

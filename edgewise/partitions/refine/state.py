@@ -88,7 +88,7 @@ class Memory(NamedTuple):
         The vertices that are candidates or would be if they were not locked, and some that have been; and
         memory for those of the next free iteration.
     connections : Connections
-    tables : Tables
+    tables : Totals or Tables
     """
 
     facts: Any
