@@ -187,7 +187,8 @@ def _sample(stream, attempt):
 
 def _first_chosen(stream, attempt, after):
     """What is chosen of the first batch after some rows, as of :meth:`PairFiles.chosen`; None without one."""
-    wanted = PairColumns(*stream.shards.id_columns, None, stream.columns["where"], stream.columns["null"])
+    source, target = stream.shards.id_columns
+    wanted = PairColumns(source, target, None, stream.columns["where"], stream.columns["null"])
     pairs = PairBatches(stream.shards.schema(attempt), wanted)
     # the caller reads, and nothing ahead of need
     reading = stream.shards.chosen(pairs, 0, attempt=attempt, after=after)
