@@ -238,6 +238,20 @@ def drawn(cases, seed):
     return [places[rooms[number % len(rooms)]][number // len(rooms)] for number in range(cases)]
 
 
+def survivors(path):
+    """The faults that have survived by a file of a sample, if their lines are still the same."""
+    faults = []
+    for row in json.loads(path.read_text()):
+        fault = Fault(*(row[name] for name in Fault._fields))
+        if row["outcome"] != "survived":
+            continue
+        if fault.shown((ROOT / fault.file).read_text()) == (row["before"], row["after"]):
+            faults.append(fault)
+        else:
+            print(f"changed since: {fault.file}:{fault.line}: {row['before']}", flush=True)
+    return faults
+
+
 def environment_of(engine, folder):
     """The variables of a run of tests."""
     dropped = ("NUMBA_DISABLE_JIT", "EDGEWISE_SIMULATOR", "EDGEWISE_PUBLIC_ONLY")
@@ -276,7 +290,7 @@ def entered(faults, copy, given):
             text=True,
             check=False,
         ).stdout
-        if not any(kept.iterdir()):
+        if not any(file.stat().st_size for file in kept.iterdir()):
             raise SystemExit(f"no test passes without a fault ({engine}):\n{said[-2000:]}")
         print(f"{engine}: {said.splitlines()[-1:]} {time.monotonic() - start:.0f} s", flush=True)
         for file in kept.iterdir():
@@ -382,12 +396,14 @@ def main(arguments=None):
     parser.add_argument("--cases", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--again", type=Path, help="the output of a sample, whose survivors are judged again")
     parser.add_argument("--only", default="", help="only faults in files whose names contain this")
     parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that may find the faults")
     parser.add_argument("--output", type=Path, help="a JSON file of all faults")
     given = parser.parse_args(arguments)
     start = time.monotonic()
-    faults = [one for one in drawn(given.cases, given.seed) if given.only in one.file]
+    faults = survivors(given.again) if given.again else drawn(given.cases, given.seed)
+    faults = [one for one in faults if given.only in one.file]
     rows = campaign(faults, given)
     counts = dict(Counter(row["outcome"] for row in rows))
     seconds = round(time.monotonic() - start, 1)
