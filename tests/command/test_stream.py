@@ -80,6 +80,16 @@ def test_large_parquet_files_are_streamed(shards, capsys, monkeypatch):
         assert "stream" not in json.loads(capsys.readouterr().out)["seconds"]
 
 
+def test_the_plan_is_a_stream_where_one_is_asked_for(shards, capsys):
+    for options, way in (
+        ([], "in memory"),
+        (["--stream"], "streamed"),
+        (["--stream", "--checkpoint", "c"], "streamed"),
+    ):
+        assert run(["plan", "components", *FILES, "--json", "--device", "cpu", *options]) == 0
+        assert json.loads(capsys.readouterr().out)["chosen"] == way
+
+
 @pytest.mark.parametrize("inputs", (["?.parquet"], ["."], ["0.parquet", "[12].parquet"]))
 def test_patterns_and_folders(shards, inputs, capsys):
     assert run(["components", "--stream", *inputs, "--json", "--device", "cpu", "--threads", "2"]) == 0
