@@ -81,13 +81,13 @@ def test_large_parquet_files_are_streamed(shards, capsys, monkeypatch):
 
 
 def test_the_plan_is_a_stream_where_one_is_asked_for(shards, capsys):
-    for options, way in (
-        ([], "in memory"),
-        (["--stream"], "streamed"),
-        (["--stream", "--checkpoint", "c"], "streamed"),
-    ):
-        assert run(["plan", "components", *FILES, "--json", "--device", "cpu", *options]) == 0
+    plan = ["plan", "components", *FILES, "--json", "--device", "cpu"]
+    for options, way in (([], "in memory"), (["--stream"], "streamed")):
+        assert run([*plan, *options]) == 0
         assert json.loads(capsys.readouterr().out)["chosen"] == way
+    for options in (["--checkpoint", "so-far"], ["--method", "afforest"]):
+        assert run([*plan, "--stream", *options]) == 2
+        assert "no way to the result is known that takes all of these options" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("inputs", (["?.parquet"], ["."], ["0.parquet", "[12].parquet"]))
