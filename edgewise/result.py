@@ -61,8 +61,7 @@ class Result:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                vars(self)[name] = readonly(value)
+            vars(self)[name] = readonly(value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

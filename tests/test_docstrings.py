@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import pkgutil
+import re
 from importlib import import_module
 
 import edgewise
@@ -35,3 +36,12 @@ def test_examples_in_docstrings_run():
         for example in Examples().find(import_module(name), name):
             runner.run(example)
     assert runner.summarize().failed == 0
+
+
+def test_generators_have_whole_docstrings():
+    """They are put together of their own parts and of what all have in common."""
+    for name in edgewise.generate.__all__:
+        text = inspect.getdoc(getattr(edgewise.generate, name))
+        first, *headings = text.split("\n\n")[0], *re.findall(r"^(\w+)\n-+$", text, re.MULTILINE)
+        assert first.endswith((".", ":")) and len(first) > 20, name
+        assert {"Parameters", "Returns"} <= set(headings), name

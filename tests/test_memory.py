@@ -11,7 +11,7 @@ from edgewise import memory
 from edgewise.command import run
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError
-from edgewise.needs import PROBLEMS
+from edgewise.needs import PROBLEMS, check_call
 
 pytestmark = pytest.mark.interpreter
 GB = 10**9
@@ -132,6 +132,15 @@ def test_every_problem_has_an_estimate_and_is_refused_before_it_begins(problem):
         CALLS[problem](graph, memory="1 KB", method="auto", device="cpu")
     assert not graph.has_rows
     CALLS[problem](graph, memory="1 TB")
+
+
+def test_what_other_machines_or_devices_hold_is_not_refused():
+    graph = ew.generate.grid(40, 40)
+    with memory.limited(1000):
+        with pytest.raises(OutOfMemoryError, match="connected_components"):
+            check_call("connected_components", (graph,), {"device": "cpu"})
+        for options in ({"device": "cuda:0"}, {"devices": "cpu:0,cpu:1"}, {"client": "127.0.0.1:8786"}):
+            assert check_call("connected_components", (graph,), options) is None
 
 
 def test_estimates_depend_on_what_is_there():

@@ -3,6 +3,7 @@
 import pickle
 import sys
 from importlib.util import find_spec
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,7 @@ def calls(graph):
         "cycles": ew.cycle_counts(graph, 3),
         "estimate": ew.estimate_cycles(graph, 3, samples=50),
         "clustering": ew.clustering(graph),
+        "best links": ew.best_links(graph, datasets=[0, 1, 0, 1, 0, 1]),
         "partition": ew.partition(graph, 2),
         "strong": ew.strongly_connected_components(directed),
         **{name: getattr(ew, name)(graph) for name in PROBLEMS.keys() - WITH_ARGUMENTS},
@@ -103,6 +105,37 @@ def test_every_result_answers(found):
     assert {type(result) for result in found.values()} <= kinds
     assert [kind for kind in kinds if kind.__repr__ is not Result.__repr__] == []
     assert [kind for kind in kinds if kind._answer is Result._answer and "_verify" in vars(kind)] == []
+
+
+@pytest.mark.interpreter
+def test_the_time_is_a_part_of_that_of_the_call():
+    start = perf_counter()
+    results = calls(graph_of())
+    longest = perf_counter() - start
+    assert [name for name, result in results.items() if not 0 <= result.seconds <= longest] == []
+
+
+#: What is said of a graph without vertices.
+ANSWERS_OF_NONE = {
+    "all_pairs_shortest_paths": "distances from 0 sources to 0 vertices; ",
+    "betweenness": "betweenness of 0 vertices; ",
+    "clustering": "average clustering 0, transitivity 0 of 0 vertices; ",
+    "connected_components": "0 clusters of 0 vertices, largest 0; ",
+    "core_numbers": "core numbers up to 0 of 0 vertices; ",
+    "cycle_counts": "0 cycles of length 3, at most 0 through a vertex; ",
+    "distance_measures": "diameter 0, radius 0 of 0 vertices; ",
+    "estimate_closeness": "closeness estimated from 0 vertices of 0; ",
+    "estimate_cycles": "about 0 cycles of length 3 (0 to 0 with ",
+}
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("name", ANSWERS_OF_NONE)
+def test_answers_of_a_graph_without_vertices(name):
+    empty = ew.Graph.from_edges([], [], n_vertices=0)
+    result = getattr(ew, name)(empty, *([3] if "cycles" in name or name == "cycle_counts" else []))
+    assert str(result).startswith(ANSWERS_OF_NONE[name])
+    assert pa.table(result).num_rows == (name == "estimate_cycles")
 
 
 def test_answers_of_small_graphs():

@@ -216,6 +216,15 @@ def test_every_limit_has_a_trial_or_a_reason():
                 assert [*how.sizes] == sorted(how.sizes), name
 
 
+@pytest.mark.interpreter
+def test_inputs_have_the_size_of_the_limit():
+    for limit in ("components_alone", "paths_alone"):
+        graphs = limit_trials.TRIALS["cpu"][limit].inputs(10_000, "cpu")()
+        for graph in graphs if isinstance(graphs, list) else [graphs]:
+            links = len(graph.neighbours) if graph.has_rows else graph.n_edges
+            assert abs(graph.n_vertices + links - 10_000) < 10
+
+
 def results(kind, name, monkeypatch):
     """What both ways of a trial return on a small input."""
     monkeypatch.setattr(limit_trials, "LIST_VERTICES", 64)

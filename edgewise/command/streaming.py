@@ -122,10 +122,14 @@ def planned(source, inputs, reading, allowed, problem, json=False) -> Planned:
         expected.check(inputs, reading, problem.call, undirected=True, json=json)
         return Planned(source)
     found = problem.ways_of(known)
+    is_known = any(way.name in allowed for way in found)
     if expected.is_planning():
+        if not is_known:
+            refused = "no way to the result is known that takes all of these options"
+            raise OptionError(f"{refused}; leave some out, such as --checkpoint")
         show_ways(known, found, allowed, json)
         raise typer.Exit
-    if not any(way.name in allowed for way in found):  # the stream says why not
+    if not is_known:  # the stream says why not
         return Planned(source, memory.given())
     most = memory.limit()
     way = ways.first_that_fits(found, allowed, most)

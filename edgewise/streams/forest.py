@@ -236,7 +236,7 @@ def check_forest(state, n_edges):
     forest, n = edges_of(state), len(state["labels"])
     counts = {len(column) for column in forest}
     kinds = [column.dtype.kind for column in forest]
-    if len(counts) != 1 or not set(kinds[:2]) <= set("iu") or kinds[2] not in "if" or kinds[3] != "i":
+    if len(counts) != 1 or set(kinds[:2]) not in ({"i"}, {"u"}) or kinds[2] not in "if" or kinds[3] != "i":
         raise ValueError("the columns of the edges do not go together")
     ends = np.concatenate(forest[:2])
     if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < n:

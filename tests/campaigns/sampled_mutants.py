@@ -238,6 +238,20 @@ def drawn(cases, seed):
     return [places[rooms[number % len(rooms)]][number // len(rooms)] for number in range(cases)]
 
 
+def survivors(path):
+    """The faults that have survived by a file of a sample, if their lines are still the same."""
+    faults = []
+    for row in json.loads(path.read_text()):
+        fault = Fault(*(row[name] for name in Fault._fields))
+        if row["outcome"] != "survived":
+            continue
+        if fault.shown((ROOT / fault.file).read_text()) == (row["before"], row["after"]):
+            faults.append(fault)
+        else:
+            print(f"changed since: {fault.file}:{fault.line}: {row['before']}", flush=True)
+    return faults
+
+
 def environment_of(engine, folder):
     """The variables of a run of tests."""
     dropped = ("NUMBA_DISABLE_JIT", "EDGEWISE_SIMULATOR", "EDGEWISE_PUBLIC_ONLY")
@@ -253,12 +267,12 @@ def environment_of(engine, folder):
 
 
 def entered(faults, copy, given):
-    """Which tests enter the line of each fault, ``[(engine, test, seconds)]``, and all compiled tests."""
+    """Which tests enter the line of each fault, ``[(engine, test, seconds)]``, and all tests by engine."""
     folder = copy.parent
     places = folder / "places.json"
     places.write_text(json.dumps([(str(copy / fault.file), fault.line) for fault in faults]))
     tests = [[] for _ in faults]
-    compiled = set()
+    known = {engine: set() for engine in ENGINES}
     for engine in ENGINES:
         kept = folder / engine
         kept.mkdir()
@@ -276,24 +290,28 @@ def entered(faults, copy, given):
             text=True,
             check=False,
         ).stdout
-        if not any(kept.iterdir()):
+        if not any(file.stat().st_size for file in kept.iterdir()):
             raise SystemExit(f"no test passes without a fault ({engine}):\n{said[-2000:]}")
         print(f"{engine}: {said.splitlines()[-1:]} {time.monotonic() - start:.0f} s", flush=True)
         for file in kept.iterdir():
             for line in file.read_text().splitlines():
                 test, seconds, numbers = json.loads(line)
-                if engine == "compiled":
-                    compiled.add(test)
+                known[engine].add((test, seconds))
                 for number in numbers:
                     tests[number].append((engine, test, seconds))
-    return tests, compiled
+    return tests, known
 
 
-def chosen(fault, tests, engine, compiled):
-    """The tests of an engine that run with a fault, the likeliest first, and their seconds."""
-    rows = {(f"/{fault.room}/" not in test, seconds, test) for here, test, seconds in tests if here == engine}
-    if engine == "compiled" and not rows:
-        rows = {(f"/{fault.room}/" not in test, 1, test) for _, test, _ in tests if test in compiled}
+def chosen(fault, tests, engine, known):
+    """The tests of an engine that run with a fault, the likeliest first, and their seconds.
+
+    No test enters a line that runs when its page is imported, and no compiled test one of a kernel: all tests
+    of the engine are asked then.
+    """
+    room = fault.room.removesuffix(".py")
+    own = f"/{room}/", f"/test_{room}"
+    entering = [(test, seconds) for here, test, seconds in tests if here == engine] or known[engine]
+    rows = {(not any(name in test for name in own), seconds, test) for test, seconds in entering}
     names, total = [], 0.0
     for _, seconds, test in sorted(rows)[: MOST_TESTS if engine != "compiled" else MOST_COMPILED]:
         total += seconds
@@ -332,14 +350,14 @@ def ran(folder, names, engine, most):
     return "broken" if told.startswith("ERROR: ") else "failed", told
 
 
-def judged(folder, fault, tests, compiled):
+def judged(folder, fault, tests, known):
     """Whether a fault is killed, on which engine, by what; a page that cannot be imported kills too."""
     path, tried = folder / fault.file, []
     text = path.read_text()
     try:
         write(path, fault.planted(text))
         for engine in ENGINES:
-            names, seconds = chosen(fault, tests, engine, compiled)
+            names, seconds = chosen(fault, tests, engine, known)
             if not names:
                 continue
             found, said = ran(folder, names, engine, 3 * seconds + 90)
@@ -363,11 +381,11 @@ def campaign(faults, given):
         copy = Path(name, "tree")
         copy_whole_tree(copy)
         shutil.copy(Path(__file__).with_name("entered_lines.py"), copy)
-        tests, compiled = entered(faults, copy, given)
+        tests, known = entered(faults, copy, given)
 
         def one(own, row):
             fault, entering = row
-            outcome, engine, said = judged(own, fault, entering, compiled)
+            outcome, engine, said = judged(own, fault, entering, known)
             before, after = fault.shown((ROOT / fault.file).read_text())
             print(f"{outcome}: {fault.file}:{fault.line}: {before} -> {after} ({engine} {said})", flush=True)
             told = {"before": before, "after": after, "outcome": outcome, "by": engine, "said": said}
@@ -382,12 +400,14 @@ def main(arguments=None):
     parser.add_argument("--cases", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--again", type=Path, help="the output of a sample, whose survivors are judged again")
     parser.add_argument("--only", default="", help="only faults in files whose names contain this")
     parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that may find the faults")
     parser.add_argument("--output", type=Path, help="a JSON file of all faults")
     given = parser.parse_args(arguments)
     start = time.monotonic()
-    faults = [one for one in drawn(given.cases, given.seed) if given.only in one.file]
+    faults = survivors(given.again) if given.again else drawn(given.cases, given.seed)
+    faults = [one for one in faults if given.only in one.file]
     rows = campaign(faults, given)
     counts = dict(Counter(row["outcome"] for row in rows))
     seconds = round(time.monotonic() - start, 1)

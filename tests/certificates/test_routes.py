@@ -50,6 +50,13 @@ def test_each_pair_has_a_path_as_long_as_its_distance():
     stops = np.where(np.arange(len(stops)) == 1, 29, stops)
     with pytest.raises(VerificationError, match="the path of pair 0 has a step that is not edge"):
         check(edge_arrays(graph), replace(certificate, proof=certificate.proof | {"stops": stops}))
+    for end in (0, hops[0], hops[0] + 1):
+        stops = certificate.proof["stops"].copy()
+        stops[end] = 7
+        with pytest.raises(
+            VerificationError, match=f"pair {int(end > hops[0])} has other ends than the pair"
+        ):
+            check(edge_arrays(graph), replace(certificate, proof=certificate.proof | {"stops": stops}))
 
 
 def test_a_wrong_distance_of_a_table_is_named():

@@ -80,6 +80,16 @@ def test_large_parquet_files_are_streamed(shards, capsys, monkeypatch):
         assert "stream" not in json.loads(capsys.readouterr().out)["seconds"]
 
 
+def test_the_plan_is_a_stream_where_one_is_asked_for(shards, capsys):
+    plan = ["plan", "components", *FILES, "--json", "--device", "cpu"]
+    for options, way in (([], "in memory"), (["--stream"], "streamed")):
+        assert run([*plan, *options]) == 0
+        assert json.loads(capsys.readouterr().out)["chosen"] == way
+    for options in (["--checkpoint", "so-far"], ["--method", "afforest"]):
+        assert run([*plan, "--stream", *options]) == 2
+        assert "no way to the result is known that takes all of these options" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("inputs", (["?.parquet"], ["."], ["0.parquet", "[12].parquet"]))
 def test_patterns_and_folders(shards, inputs, capsys):
     assert run(["components", "--stream", *inputs, "--json", "--device", "cpu", "--threads", "2"]) == 0

@@ -139,6 +139,7 @@ def test_why(pairs, capsys):
     assert run(["why", "pairs.csv", "anna", "rob", "--score", "score", "--threshold", "0.3", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["threshold"] == 0.4 and len(facts["path"]) == 4
+    assert "output" in facts and "plot" not in facts
     assert facts["weakest"] == {"source": "ann", "target": "bob", "weight": 0.4}
 
 

@@ -176,3 +176,14 @@ def test_work_for_long_is_for_tasks():
     assert not whole(graph, np.inf)().counts.any()
     assert whole(graph, -1.0) is None
     assert graph.has_cached("ranked")
+
+
+@pytest.mark.interpreted
+def test_vertices_of_one_slot_are_all_found():
+    """The slots after the last one are the first ones."""
+    words, n_slots = np.zeros(32, np.int32), 32
+    same = [vertex for vertex in range(5000) if vertex * 0x9E3779B1 >> 12 & 31 == 31]
+    for vertex in same[:5]:
+        triangles.enter(words, n_slots, np.int64(vertex))
+    assert [int(triangles.slot_of(words, n_slots, np.int64(one))) for one in same[:5]] == [31, 0, 1, 2, 3]
+    assert triangles.slot_of(words, n_slots, np.int64(same[5])) == -1

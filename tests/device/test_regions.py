@@ -117,6 +117,13 @@ def test_every_ticket_is_drawn_once():
     assert (back(taken) == 1).all()
 
 
+def test_a_worker_that_is_alone_does_all():
+    counter, taken = here([0], np.int32), here(np.zeros(50))
+    with threads.limited(1):
+        take_tickets(counter, taken)
+    assert back(counter).tolist() == [50] and (back(taken) == 1).all()
+
+
 def test_claimed_places_are_distinct():
     taken, counter = here(np.zeros(1000)), here([0])
     claim_places(counter, 500, taken)

@@ -136,6 +136,7 @@ FAULTY = {
         "2 1\n2\n0\n": (3, "neighbour 0"),
         "3 2\n2 3\n1\n2\n": (2, "vertex 1 lists 3, but not the other way round"),
         "2 1 1\n2 5\n1 6\n": (2, "with the same weight"),
+        "3 3 1\n2 5 3 5\n1 5\n1 5\n": (1, "3 edges need 6 entries, but 4 found"),
         "2 1 1\n2\n1 6 7\n": (2, "a neighbour without the weight"),
         "2 1\n2\nx\n": (3, "not an integer: 'x'"),
         "2 1 7\n2\n1\n": (1, "fmt=007"),

@@ -12,6 +12,7 @@ import edgewise as ew
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files.parquet_footer import (
     _has_codes,
+    _moved,
     column_sizes,
     dictionary_columns,
     integer_range,
@@ -168,3 +169,24 @@ def test_a_number_without_end():
 def test_numbers_of_several_bytes():
     for number, written in (127, [127]), (128, [128, 1]), (300, [172, 2]), (2**21, [128, 128, 128, 1]):
         assert unsigned_at(bytes([*written, 5]), 0) == (number, len(written))
+
+
+def number(step, value, kind=6):
+    """A small number of a structure, so many fields behind the one before, as Thrift writes it."""
+    return bytes([step << 4 | kind, 2 * value])
+
+
+def row_group(distance, ordinal):
+    """A row group of one chunk, with everything that is a place in the file moved by a distance."""
+    of_pages = [number(step, place + distance) for step, place in ((9, 20), (1, 21), (1, 22), (3, 23))]
+    index = number(1, 11 + distance) + number(1, 9) + number(1, 12 + distance) + number(1, 9)
+    chunk = number(2, 10 + distance) + bytes([0x1C]) + b"".join(of_pages) + b"\0" + index + b"\0"
+    sizes = number(1, 9) + number(1, 9)
+    return (
+        b"\x19\x1c" + chunk + sizes + number(2, 13 + distance) + number(1, 9) + number(1, ordinal, 4) + b"\0"
+    )
+
+
+def test_every_place_of_a_row_group_moves():
+    """Writers before Arrow 16 also state where a chunk begins outside of its metadata."""
+    assert _moved(row_group(0, 0), 7, 3) == row_group(7, 3)

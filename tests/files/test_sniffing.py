@@ -29,7 +29,7 @@ def test_by_content(tmp_path, kind, name):
     assert sniff(Source(path), Options()) == kind
 
 
-@pytest.mark.parametrize("kind", set(TEXTS) - {"csv"})
+@pytest.mark.parametrize("kind", sorted(set(TEXTS) - {"csv"}))
 def test_what_is_sniffed_is_read(tmp_path, kind):
     path = tmp_path / "a"
     path.write_text(TEXTS[kind])

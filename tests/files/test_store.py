@@ -257,3 +257,15 @@ def test_shards_of_numpy(kind, tmp_path, capsys):
     assert sum(ew.read(shard).n_edges for shard in folder.glob("*.npz")) == 500
     assert run(["convert", str(folder), str(tmp_path / "again"), "--shards", "2", "-q"]) == 0
     assert ew.stream_components(tmp_path / "again").to_frame() == expected.to_frame()
+
+
+def test_versions_of_what_is_kept():
+    """Another number refuses all files that were written before: it changes with what is in them only."""
+    from edgewise.certificates import record
+    from edgewise.clusters import folder
+    from edgewise.files import npz, store
+    from edgewise.paths.hierarchy import saving
+    from edgewise.streams import batches, checkpoint
+
+    assert (npz.VERSION, store.VERSION, saving.VERSION, record.VERSION) == (1, 2, 1, 1)
+    assert (checkpoint.FORMAT, batches.FORMAT, folder.VERSION) == (2, 1, 1)

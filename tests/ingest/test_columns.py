@@ -142,6 +142,13 @@ def test_booleans_are_found_nowhere(ids):
             graph.vertices_of(ids)
 
 
+def test_other_values_among_strings_are_found_nowhere():
+    graph = ew.Graph.from_edges(["a"], ["b"])
+    for other in (1, 2.5, None):
+        with pytest.raises(GraphError, match=f"vertex {other!r} is not in the graph"):
+            graph.vertices_of(["a", other])
+
+
 def test_surrogates_are_found_nowhere():
     with pytest.raises(GraphError, match="is not in the graph"):
         ew.Graph.from_edges(["a"], ["b"]).vertices_of("\ud800")

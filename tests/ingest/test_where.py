@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgewise.errors import OptionError
-from edgewise.ingest.where import Condition
+from edgewise.ingest.where import CHARACTERS, Condition
 
 pytestmark = pytest.mark.interpreter
 
@@ -423,3 +423,10 @@ def test_conditions_in_sql_mean_what_plain_python_says(condition, random):
     text = words.sub(lambda found: found[1] or random.choice(change)(found[0]), text)
     expected = [holds(row) is True for row in ROWS]
     assert Condition(text, ROWS[0]).rows(pa.Table.from_pylist(ROWS)).to_pylist() == expected
+
+
+def test_the_longest_text():
+    longest = "n > 0".ljust(CHARACTERS)
+    assert Condition(longest).columns == ["n"]
+    with pytest.raises(OptionError, match="a text of at most 100,000 characters"):
+        Condition(f"{longest} ")

@@ -12,6 +12,7 @@ from collections import Counter
 from fractions import Fraction
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -21,7 +22,7 @@ import scipy.sparse.csgraph
 import edgewise as ew
 from _edgewise_nx import PAGES, get_info
 from edgewise.errors import GraphError
-from edgewise.networkx import Graph
+from edgewise.networkx import Graph, bellman_ford
 from edgewise.networkx.interface import BackendInterface, function_named
 from edgewise.networkx.registry import LESS, MANY_NODES
 from edgewise.networkx.small import MAX_ENTRIES
@@ -205,6 +206,24 @@ def test_negative_weights_and_cycles():
     loop.add_edge(1, 1, weight=-1)
     with pytest.raises(nx.NetworkXUnbounded):
         nx.bellman_ford_predecessor_and_distance(loop, 0, **EDGEWISE)
+
+
+def test_a_path_by_predecessors_leaves_cycles_of_length_zero():
+    """Before 3 is 1, before 1 is 2, and before 2 are 3, 1 and 0: only 0 is not on the path yet."""
+    tails = np.array([1, 2, 3, 1, 0])
+    relaxed = SimpleNamespace(
+        first=np.array([-1, 1, 2, 0]), tails=tails, following=np.array([-1, -1, 3, 4, -1])
+    )
+    assert bellman_ford.predecessors(relaxed, 2) == [3, 1, 0]
+    assert bellman_ford.path_to(relaxed, 0, 3) == [0, 2, 1, 3]
+
+
+def test_a_part_of_a_graph_without_weights():
+    ends = [0, 1, 2, 2], [1, 2, 0, 3]
+    plain = nx.k_core(Graph(ew.Graph.from_edges(*ends)))
+    assert sorted(plain.edges(data=True)) == [(0, 1, {}), (0, 2, {}), (1, 2, {})]
+    weighted = nx.k_core(Graph(ew.Graph.from_edges(*ends, weights=[5, 6, 7, 8])))
+    assert sorted(weighted.edges(data="weight")) == [(0, 1, 5), (0, 2, 7), (1, 2, 6)]
 
 
 def test_parallel_edges():

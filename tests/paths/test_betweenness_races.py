@@ -46,8 +46,9 @@ def careless_or(array, index, value):
     return held
 
 
-@pytest.mark.parametrize("n_workers, n_teams", [(WORKERS, 1), (5, 2)])
-def test_scores_are_the_same_under_every_schedule(n_workers, n_teams):
+@pytest.mark.parametrize("n_workers, n_teams, n_sources", [(WORKERS, 1, 32), (5, 2, 2)])
+def test_scores_are_the_same_under_every_schedule(n_workers, n_teams, n_sources, monkeypatch):
+    monkeypatch.setattr(warps, "SOURCES", n_sources)  # each team has a batch, and the first one two
     wanted = scores_by(0, n_workers, n_teams)
     assert np.allclose(wanted, EXPECTED, rtol=1e-12)
     for seed in SEEDS:

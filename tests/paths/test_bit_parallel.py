@@ -164,6 +164,9 @@ def test_thin_graphs_have_teams(monkeypatch):
     teams = bit_parallel_gpu.n_teams_for
     assert [teams(thin, "cuda:0", n_batches) for n_batches in (1, 20, 176)] == [1, 20, 88]
     assert teams(other, "cuda:0", 176) == 1
+    monkeypatch.setattr(bit_parallel_gpu.arrays, "free_memory", lambda device: 10**6)
+    bytes_of_team = thin.outgoing.n_vertices * (32 * bit_parallel_gpu.GROUP + 4 + 2 * 4)
+    assert 1 < teams(thin, "cuda:0", 176) <= 10**6 // (2 * bytes_of_team)
 
 
 def test_every_method_returns_the_same_bits():

@@ -282,6 +282,33 @@ def test_damaged_files_are_refused(saved, tmp_path):
             assert all(map(np.array_equal, flat(kept(fresh)), flat(kept(graph))))
 
 
+def equal(array):
+    """Two neighbouring values that differ are the same."""
+    at = int(np.flatnonzero(array[1:] != array[:-1])[0])
+    return np.where(np.arange(len(array)) == at, array[at + 1], array)
+
+
+#: Changes of arrays, after which they are in no order or of another type, but lead nowhere outside.
+CHANGES = (
+    *(("ranks", equal), ("ranks", lambda ranks: ranks.astype(np.float64))),
+    *(("levels", equal), ("levels", lambda levels: levels + 1)),
+    ("out_offsets", lambda offsets: offsets + (np.arange(len(offsets)) == 0)),
+    ("out_offsets", lambda offsets: offsets.astype(np.int32)),
+    *(("out_neighbours", equal), ("out_neighbours", lambda neighbours: neighbours * 0)),
+    ("out_middles", lambda middles: middles.astype(np.float64)),
+)
+
+
+@pytest.mark.interpreter
+def test_files_of_no_order_are_refused(saved, tmp_path):
+    graph, path = saved
+    arrays = dict(np.load(path))
+    for name, changed in CHANGES:
+        np.savez(tmp_path / "changed.npz", **{**arrays, name: changed(arrays[name])})
+        with pytest.raises(FileError, match=r"holds no sound hierarchy|is damaged"):
+            graph.with_weights(graph.weights).load_prepared(tmp_path / "changed.npz")
+
+
 @pytest.mark.interpreter
 @pytest.mark.parametrize(
     "name", ["ranks", "levels", "out_offsets", "out_neighbours", "out_middles", "out_weights"]

@@ -214,6 +214,15 @@ def test_arrays_that_cannot_be_written(name):
 
 
 @pytest.mark.interpreter
+def test_contraction_may_leave_no_edge(monkeypatch):
+    monkeypatch.setattr("edgewise.strong.signatures.SOON", 1)
+    path = np.random.default_rng(3).permutation(40)
+    ends = np.concatenate([path[:-1], path[1:]]), np.concatenate([path[1:], path[:-1]])
+    result = ew.strongly_connected_components(directed(40, *ends), method="signatures")
+    assert not result.labels.any()
+
+
+@pytest.mark.interpreter
 def test_components_are_finished_against_the_edges():
     rng = np.random.default_rng(7)
     sources, targets = rng.integers(0, 300, (2, 500))

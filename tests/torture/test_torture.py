@@ -81,6 +81,7 @@ def test_tables_name_what_there_is():
         for call in peer.calls:
             assert call.problem in problems.PROBLEMS and set(call.needs) <= set(cases.NEEDS)
             assert "|" not in call.asked + call.convention
+            assert call.convention != peers._MERGED or call.needs == ("no repeated edges",)
             compile(call.asked, "", "eval")
     assert {one.problem for one in relations.questions()} >= set(problems.PROBLEMS) - {"edge-betweenness"}
 

@@ -154,6 +154,7 @@ def test_a_value_is_handed_out_again_if_a_worker_ends_meanwhile(dask, monkeypatc
     monkeypatch.setattr(f"{connected.__module__}.sleep", lambda seconds: None)
     with pytest.raises(KeyError):
         executor.submit(abs, executor.scatter(-41))
+    assert len(failures) == 3  # of nine, since it is tried six times
 
 
 def test_machines_of_a_cluster(dask, monkeypatch):
@@ -169,6 +170,7 @@ def test_machines_of_a_cluster(dask, monkeypatch):
         }
         monkeypatch.setattr(dask, "scheduler_info", lambda **_: whole | {"workers": workers})
         executor = DaskExecutor(dask, device)
+        assert executor.sharing == max(map(hosts.count, hosts))
         return executor.machines, executor.memory
 
     assert machines("a", "a", "a") == (1, 98)
