@@ -265,7 +265,7 @@ class Refinement:
 
     def list_active(self, share):
         """List the active vertices for another share."""
-        (facts, _, search, active, *_), progress = self.memory, self.progress
+        (facts, search, active, *_), progress = self.memory, self.progress
         search.counters[:] = 0
         _clear_active(int(progress[AT.n_active]), facts, active)
         count = int(progress[AT.n_border])
