@@ -144,8 +144,8 @@ def apply_batch(
     given = {**batch._asdict(), **columns._asdict(), **settings.given(), "cause": cause}
     for name, clears in zip(settings._fields, cleared):
         if clears and name in given:
-            option = name.replace("_", "-")
-            raise OptionError(f"--{option} and --no-{option} contradict each other; give one of the two")
+            one, other = (f"--{option}".replace("_", "-") for option in (name, f"no_{name}"))
+            raise OptionError(f"{one} and {other} contradict each other; give one of the two")
         if clears:
             given[name] = None
     _change(store, given, shown, output)

@@ -58,6 +58,8 @@ LEAST_RANGE, PAIR_ON_DISK, ID_ON_DISK = 64_000_000, 8, 9
 OF_POSITION, OF_FIRST = 6, 8
 #: Rows of which the ids are looked at.
 SAMPLE = 1 << 17
+#: Digits of integers that may fit no type.
+DIGITS = 19
 #: Bisections of the number of distinct ids.
 BISECTIONS = 60
 
@@ -166,6 +168,7 @@ def _sample(stream, attempt):
     ``attempt`` is one of those to read text (:func:`~edgewise.files.text_table.by_attempts`).
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     schema = stream.shards.schema(attempt)
     plan = stream.plan_for(StreamedPairs(schema, stream))
@@ -174,14 +177,13 @@ def _sample(stream, attempt):
     if chosen is None:
         return plan, 0, 0, Columns(0, 0, -1, 0.0), weights
     columns = _ids_of(chosen)
-    ids, later = _distinct(columns), _later_ids(stream, attempt, plan)
-    numbers = pa.types.is_integer(columns[0].type)
-    if numbers and plan.rows is None:
-        later = {int(one) for one in later if is_integer(one)}
-    largest = max(ids | later, default=-1) if numbers else -1
+    ids = _distinct(columns)
+    later = _later_ids(stream, attempt, plan, ids.type)
+    numbers = pa.types.is_integer(ids.type)
+    largest = max(pc.max(one).as_py() or 0 for one in (ids, later)) if numbers and len(ids) else -1
     length = sum(one.nbytes for one in columns) / max(2 * len(columns[0]), 1)
-    elsewhere = Elsewhere(len(later), len(ids & later))
-    found = Columns(len(columns[0]), len(ids), largest, length, elsewhere)
+    known = pc.sum(pc.is_in(later, value_set=ids)).as_py() or 0
+    found = Columns(len(columns[0]), len(ids), largest, length, Elsewhere(len(later), known))
     return plan, chosen.rows, chosen.batch.num_rows, found, weights
 
 
@@ -196,18 +198,23 @@ def _first_chosen(stream, attempt, after):
         return next(found, (0, 0, None))[2]
 
 
-def _later_ids(stream, attempt, plan):
-    """Different ids of later rows, as text if the files are; none where it takes long to get there."""
+def _later_ids(stream, attempt, plan, kind):
+    """Different ids of later rows, in the type of those before; none where it takes long to get there."""
+    import pyarrow as pa
+
     part = len(stream.shards.paths) // 2
     source = stream.shards.source_of(part)
     if plan.rows is not None:
         chosen = _first_chosen(stream, attempt, (part, table_of(source).rows // 2))
-        return set() if chosen is None else _distinct(_ids_of(chosen))
+        return pa.array([], kind) if chosen is None else _distinct(_ids_of(chosen)).cast(kind, safe=False)
     if magic(source) or is_json_lines(source) or stream.columns["where"] is not None:
-        return set()
+        return pa.array([], kind)
     sample, names = look(source), stream.shards.id_columns
     places = [place for place, name in enumerate(sample.rows[0]) if name in names]
-    return later_fields(source, sample, places)
+    later = later_fields(source, sample, places)
+    if pa.types.is_integer(kind):
+        return pa.array({int(one) for one in later if is_integer(one) and len(one) < DIGITS}, kind)
+    return pa.array(later, pa.string()).cast(kind)
 
 
 def _ids_of(chosen):
@@ -216,10 +223,15 @@ def _ids_of(chosen):
 
 
 def _distinct(columns):
-    """The different ids of columns, which may be text and bytes."""
+    """The different ids of columns."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return {one for column in columns for one in pc.unique(column).to_pylist()}
+    if columns[0].type != columns[1].type:  # text and bytes, offsets or numbers of two widths
+        are_numbers = all(pa.types.is_integer(one.type) for one in columns)
+        kind = pa.uint64() if are_numbers else pa.large_binary()
+        columns = [one.cast(kind, safe=False) for one in columns]
+    return pc.unique(pa.chunked_array(columns))
 
 
 def _rows_of(source, size, length):

@@ -18,6 +18,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 PYTHON_ONLY = {
     *(
         "by",
+        "clusters",
         "column",
         "coordinates",
         "count",
