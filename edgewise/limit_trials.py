@@ -184,7 +184,7 @@ def _both_ways(graph):
 # -- the limits ----------------------------------------------------------------------------------------------
 
 OF_A_GRAPH = "a share of a graph, not a size that time decides"
-OF_A_PROCESS = "work of NumPy against the import of the compiler, once a process"
+OF_A_PROCESS = "work of NumPy against the import of the compiler or its work, once a process"
 OF_FILES = "how a command reads files, not what a call computes"
 OF_A_SEARCH = "what a search that is given up may cost"
 OF_SEVERAL = "what several devices of one call may cost"
@@ -239,6 +239,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "paths_narrow": OF_A_SEARCH,
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,
+        "primitives_few": OF_A_PROCESS,
         "strong_threads": Trial(
             [count for count in powers(0, 6) if count <= threads.most()],
             of_threads,

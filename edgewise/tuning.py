@@ -111,6 +111,7 @@ class CPULimits:
     paths_narrow: int = limit(128, "waiting vertices", "alone | parallel", "2 cores, db508eb", "2026-11-27")
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "1 core, 60baba7", "2026-11-21")
+    primitives_few: int = limit(1 << 16, "items", "NumPy | loop", "2 cores, 9ed9d79b", "2026-11-30")
     strong_threads: int = limit(8, "threads", "tarjan | forward-backward", "16 cores, 3fb48d9d", "2026-11-28")
 
 

@@ -9,14 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, each, threads
 from edgewise.primitives.array_operations import exclusive_scan, filled
 
 #: Items of the smallest block.
 BLOCK_ITEMS = 1 << 12
-#: Items up to which NumPy gathers, scatters, marks, packs and scans: that takes 0.1 ms at most, and a loop
-#: that does the same is compiled for 0.1 s.
-FEW_ITEMS = 1 << 16
 #: Bytes of an array from which on the C library takes new memory, which is zero.
 NEW_BYTES = 1 << 25
 
@@ -32,8 +30,11 @@ def bounds_of(count, blocks):
 
 
 def _is_few(count, where):
-    """Whether NumPy takes no longer for so many items than threads that share them."""
-    return where == "cpu" and (count <= FEW_ITEMS or threads.count() == 1)
+    """Whether NumPy gathers, scatters, marks, packs or scans so many items.
+
+    Up to the limit that takes 0.04 to 0.14 ms, and a loop that does the same is compiled for 0.1 s.
+    """
+    return where == "cpu" and (count <= tuning.CPU.primitives_few or threads.count() == 1)
 
 
 @partial(each, least_chunk=1)
