@@ -37,7 +37,7 @@ from edgewise.device.shares import own_share
 from edgewise.paths.csr import CSR, SAMPLED, Adjacency
 from edgewise.paths.local_search import search_nearby
 from edgewise.primitives.rounds import APART, Rounds, clear_set, places, set_of, words
-from edgewise.strong.returns import is_in_row, return_often
+from edgewise.strong.returns import is_in_row, return_often, row_at
 from edgewise.strong.tarjan import label_among
 
 #: Marks of a vertex: not reached, reached in one direction, in both, and alone in its component.
@@ -50,12 +50,12 @@ GRAIN = 4096
 TAKEN, TIMES = 64, 8
 #: Vertices of a block, which one worker pulls or trims.
 BLOCK = 2048
-#: Costs of an entry that is pushed, and of one that is tested by a pull, in nanoseconds, about.
-PUSH_COST, TEST_COST = 8, 4
-#: Sweeps backwards before the incoming rows are built, unless each finds less than half as many as the last.
+#: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds.
+PUSH_COST, IN_ORDER_COST, TEST_COST = 8, 2, 4
+#: More sweeps backwards than would follow at the rate of the last two, and the incoming rows are built.
 SWEEPS = 3
-#: Trimming goes on while a round leaves less than this part of the vertices.
-LEFT = 0.75
+#: Trimming goes on while a round takes more than one vertex of so many for each worker.
+TRIMMED = 4
 #: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves (R-MAT, 16
 #: cores, dc838b26, 2026-11-30; other values were not measured).
 SKEWED = 4
@@ -157,9 +157,17 @@ def leave_rows(own, first, last, way, state, tail, place):
 
 
 @device
+def takes(vertex, other, way, marks):
+    """Mark the end of an entry if it has the mark of before; return whether this worker did."""
+    if marks[other] != way.before or not counts(way, vertex, other):
+        return False
+    return cas(marks, other, way.before, way.after) == way.before
+
+
+@device
 def push_from(first, end, own, way, state, tail, place):
     """Push the listed vertices, and go on from what they reach; return how many are marked."""
-    offsets, neighbours, marks = way.following.offsets, way.following.neighbours, state.marks
+    (offsets, neighbours, _), marks = way.following, state.marks
     low, high, budget, marked = np.int64(0), np.int64(0), np.int64(GRAIN), np.int64(0)
     while first < end or (low < high and budget > 0):
         if first < end:
@@ -170,15 +178,12 @@ def push_from(first, end, own, way, state, tail, place):
             low += 1
         budget -= offsets[vertex + 1] - offsets[vertex]
         for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
-            other = neighbours[entry]
-            if marks[other] != way.before or not counts(way, vertex, other):
-                continue
-            if cas(marks, other, way.before, way.after) != way.before:
+            if not takes(vertex, neighbours[entry], way, marks):
                 continue
             if high == len(own):
                 leave_rows(own, low, high, way, state, tail, place)
                 low = high = np.int64(0)
-            own[high] = other
+            own[high] = neighbours[entry]
             high += 1
             marked += 1
     leave_rows(own, low, high, way, state, tail, place)
@@ -197,6 +202,53 @@ def push(worker, way, state, extent, place):
         marked += push_from(extent.head + first, end, own, way, state, extent.tail, place)
         first = fetch_add(state.counters, place + AT.taken, chunk)
     return marked
+
+
+@device
+def push_in_order(worker, way, state, entries, tail, place):
+    """Push those of the entries whose row is marked, in their order; return how many vertices are marked.
+
+    A worker lists what it marks, unless all of its row is among the entries that no worker has taken yet.
+    """
+    (offsets, neighbours, _), marks, taken = way.following, state.marks, place + AT.taken
+    first, last = entries
+    own, count, marked = state.own[worker.id], np.int64(0), np.int64(0)
+    chunk = max((last - first) // (worker.count * TIMES * TIMES), GRAIN)
+    at = first + fetch_add(state.counters, taken, chunk)
+    while at < last:
+        vertex, end = row_at(offsets, at), min(at + chunk, last)
+        while at < end:
+            row_end = min(np.int64(offsets[vertex + 1]), end)
+            if load(marks, vertex) != way.after:
+                at = row_end
+            for entry in range(np.uint64(at), np.uint64(row_end)):
+                other = neighbours[entry]
+                if not takes(vertex, other, way, marks):
+                    continue
+                marked += 1
+                if first + load(state.counters, taken) <= offsets[other] < last:
+                    continue
+                if count == len(own):
+                    leave_rows(own, 0, count, way, state, tail, place)
+                    count = np.int64(0)
+                own[count] = other
+                count += 1
+            at, vertex = row_end, vertex + 1
+        at = first + fetch_add(state.counters, taken, chunk)
+    leave_rows(own, 0, count, way, state, tail, place)
+    return marked
+
+
+@device
+def entries_in_order(way, state, extent):
+    """The entries that a round pushes in their order: all, those of one long row, or none."""
+    n_entries = len(way.following.neighbours)
+    if len(way.preceding.offsets) == 0 and extent.entries * PUSH_COST > n_entries * IN_ORDER_COST:
+        return np.int64(0), np.int64(n_entries)
+    if extent.tail - extent.head > 1 or extent.entries <= GRAIN:
+        return np.int64(0), np.int64(0)
+    vertex = state.listed[extent.head]
+    return way.following.offsets[vertex], way.following.offsets[vertex + 1]
 
 
 @device
@@ -246,8 +298,11 @@ def reach(worker, way, state, extent, most):
         place = set_of(SETS, extent.rounds)
         if worker.id == 0:
             clear_set(SETS, counters, set_of(SETS, extent.rounds + 1))
+        in_order = entries_in_order(way, state, extent)
         if is_pulled(way, n, extent):
             marked = pull(worker, way, state, extent, place)
+        elif in_order[0] < in_order[1]:
+            marked = push_in_order(worker, way, state, in_order, extent.tail, place)
         else:
             marked = push(worker, way, state, extent, place)
         fetch_add(counters, place + AT.marked, marked)
@@ -332,7 +387,7 @@ def trim(worker, adjacent, state, labels):
             break
     barrier_wait(worker)
     size, left, rounds = np.int64(len(labels)), np.int64(0), 0
-    while rounds == 0 or 0 < left < LEFT * size:
+    while rounds == 0 or (left > 0 and (size - left) * TRIMMED * worker.count > size):
         if rounds > 0:
             size = left
         place = set_of(SETS, rounds)
@@ -400,13 +455,13 @@ def mark_component(adjacency, pivot, state):
         return Extent(0, 1, int(outgoing.offsets[pivot + 1] - outgoing.offsets[pivot]), unmarked, 0)
 
     def search_backwards(before, after, extent):
-        way, found = Way(incoming, outgoing, before, after), [n]
+        way, last = Way(incoming, outgoing, before, after), n
         while not adjacency.has_incoming and extent.head < extent.tail:
-            if len(found) > SWEEPS and 2 * found[-1] > found[-2]:
-                way = way._replace(following=adjacency.incoming)
-                break
             unmarked, extent = extent.unmarked, search(way, extent, 1)
-            found.append(unmarked - extent.unmarked)
+            found = unmarked - extent.unmarked
+            if 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked:
+                way = way._replace(following=adjacency.incoming)
+            last = found
         return search(way, extent)
 
     if adjacency.has_incoming or adjacency.skew > SKEWED or not return_often(outgoing):
@@ -418,7 +473,8 @@ def mark_component(adjacency, pivot, state):
     if extent.unmarked < others:
         members = np.flatnonzero(state.marks == BOTH)
         state.listed[: len(members)] = members
-        extent = Extent(0, len(members), len(outgoing.neighbours), others - extent.unmarked, 0)
+        entries = len(outgoing.neighbours) * len(members) // n
+        extent = Extent(0, len(members), entries, others - extent.unmarked, 0)
         following, preceding = both_rows(adjacency)
         search(Way(following, preceding, ONE_WAY, BOTH), extent)
 

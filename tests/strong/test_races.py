@@ -163,10 +163,40 @@ def listed_once(seed, **replaced):
     return sum(marked) == 3 and marks.values.tolist() == [1] * 6
 
 
+def pushed_in_order(seed, **replaced):
+    """Whether all ends of marked rows are marked, but for the rows of vertices that are listed."""
+    scheduler = jitter.Scheduler(seed)
+    push = jitter.jittery(both_ways.push_in_order, GRAIN=2, TIMES=1, **replaced)
+    ends = np.array([[0, 0, 1, 2, 3, 3, 4, 5, 6], [4, 8, 3, 6, 7, 5, 1, 2, 0]])
+    edges, (offsets, neighbours) = in_rows(*ends)
+    rows = CSR(np.append(offsets, len(neighbours)), neighbours, np.empty(0, np.int32))
+    marks = jitter.Jittery(np.array([1, *[0] * (N - 1)], np.uint8), scheduler)
+    counters = jitter.Jittery(np.zeros(both_ways.WORDS, np.int64), scheduler)
+    listed, own = np.zeros(N, np.uint32), np.zeros((WORKERS, 2), np.uint32)
+    state = both_ways.State(marks, listed, listed, own, counters)
+    way = both_ways.Way(rows, CSR([], [], []), 0, 1)
+    marked = []
+
+    def work(number):
+        worker = Worker(number, WORKERS, None)
+        marked.append(push(worker, way, state, (0, len(neighbours)), 0, 0))
+
+    scheduler.run(*(lambda n=n: work(n) for n in range(WORKERS)))
+    found, later = marks.values, listed[: counters.values[both_ways.AT.listed]]
+    is_pushed = (found[edges[0]] == 1) & ~np.isin(edges[0], later)
+    return sum(marked) == found.sum() - 1 and (found[edges[1]][is_pushed] == 1).all()
+
+
+def test_no_row_is_lost_when_all_are_pushed_in_order():
+    assert all(pushed_in_order(seed) for seed in MANY_SEEDS)
+    assert not all(pushed_in_order(seed, leave_rows=lambda *of: None) for seed in MANY_SEEDS)
+
+
 def test_a_vertex_is_listed_once():
     assert all(listed_once(seed) for seed in MANY_SEEDS)
     assert not all(listed_once(seed, push_from=careless_push()) for seed in MANY_SEEDS)
 
 
 def careless_push():
-    return jitter.jittery(both_ways.push_from, cas=jitter.careless_cas)
+    takes = jitter.jittery(both_ways.takes, cas=jitter.careless_cas)
+    return jitter.jittery(both_ways.push_from, takes=takes)
