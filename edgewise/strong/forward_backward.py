@@ -52,8 +52,9 @@ TAKEN, TIMES = 64, 8
 BLOCK = 2048
 #: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds.
 PUSH_COST, IN_ORDER_COST, TEST_COST = 8, 2, 4
-#: More sweeps backwards than would follow at the rate of the last two, and the incoming rows are built.
-SWEEPS = 3
+#: The incoming rows are built if more sweeps backwards would follow than this, at the rate of the last two,
+#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at.
+SWEEPS, REMAINING = 3, 8
 #: Trimming goes on while a round takes more than one vertex of so many for each worker.
 TRIMMED = 4
 #: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves (R-MAT, 16
@@ -459,7 +460,8 @@ def mark_component(adjacency, pivot, state):
         while not adjacency.has_incoming and extent.head < extent.tail:
             unmarked, extent = extent.unmarked, search(way, extent, 1)
             found = unmarked - extent.unmarked
-            if 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked:
+            is_slow = 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked
+            if is_slow and REMAINING * extent.unmarked > n:
                 way = way._replace(following=adjacency.incoming)
             last = found
         return search(way, extent)
