@@ -12,14 +12,19 @@ on from there by itself, up to a number of entries, and leaves what it has not r
 al. 2023, PASGAL's granularity control).  Roads, whose searches have thousands of levels, have tens of rounds.
 A vertex is marked by an atomic operation, so it is listed once.
 
+*In order.*  Rows that are read in the order of the list wait for memory, and each mark for the other workers.
+Where a large part of all entries is to be pushed, and the incoming rows are not there, the rows are read in
+their order, and those of marked vertices are pushed, also of those marked in the same round.  Marks need no
+atomic operation then: who was marked too late is listed afterwards.  One long row is pushed by all workers.
+
 *Pull.*  Where the next round has many entries to read, vertices without the mark look for a neighbour that
 has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is found in a round is seen in the
 same round.
 
 Backwards a pull reads outgoing rows, and needs no others: in a graph without locality a marked vertex lets
-those in front of it find it in the same sweep, so a few sweeps are enough.  If they do not find fewer and
-fewer, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches,
-which has them.
+those in front of it find it in the same sweep, so a few sweeps are enough.  If many would follow at the rate
+of the last two, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for
+searches, which has them.
 
 *Returns.*  Where many edges have one, as in street networks, a search that follows only those finds most of
 the component at once: what the pivot reaches by them also reaches the pivot.  Both push and pull read the
@@ -42,6 +47,8 @@ from edgewise.strong.tarjan import label_among
 
 #: Marks of a vertex: not reached, reached in one direction, in both, and alone in its component.
 UNREACHED, ONE_WAY, BOTH, ALONE = 0, 1, 2, 3
+#: The mark, until the end of the round, of a vertex whose row has been pushed among all.
+PUSHED = 4
 #: Vertices of a worker's own list.
 OWN = 4096
 #: Entries that a worker reads from what it has taken until it leaves the rest to the next round.
@@ -158,14 +165,6 @@ def leave_rows(own, first, last, way, state, tail, place):
 
 
 @device
-def takes(vertex, other, way, marks):
-    """Mark the end of an entry if it has the mark of before; return whether this worker did."""
-    if marks[other] != way.before or not counts(way, vertex, other):
-        return False
-    return cas(marks, other, way.before, way.after) == way.before
-
-
-@device
 def push_from(first, end, own, way, state, tail, place):
     """Push the listed vertices, and go on from what they reach; return how many are marked."""
     (offsets, neighbours, _), marks = way.following, state.marks
@@ -179,12 +178,15 @@ def push_from(first, end, own, way, state, tail, place):
             low += 1
         budget -= offsets[vertex + 1] - offsets[vertex]
         for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
-            if not takes(vertex, neighbours[entry], way, marks):
+            other = neighbours[entry]
+            if marks[other] != way.before or not counts(way, vertex, other):
+                continue
+            if cas(marks, other, way.before, way.after) != way.before:
                 continue
             if high == len(own):
                 leave_rows(own, low, high, way, state, tail, place)
                 low = high = np.int64(0)
-            own[high] = neighbours[entry]
+            own[high] = other
             high += 1
             marked += 1
     leave_rows(own, low, high, way, state, tail, place)
@@ -206,50 +208,86 @@ def push(worker, way, state, extent, place):
 
 
 @device
-def push_in_order(worker, way, state, entries, tail, place):
-    """Push those of the entries whose row is marked, in their order; return how many vertices are marked.
+def push_entries(vertex, first, end, way, marks):
+    """Mark the ends of these entries of a row."""
+    for entry in range(np.uint64(first), np.uint64(end)):
+        other = way.following.neighbours[entry]
+        if marks[other] == way.before and counts(way, vertex, other):
+            marks[other] = way.after  # race: all write the same; a row is pushed twice if PUSHED is lost
 
-    A worker lists what it marks, unless all of its row is among the entries that no worker has taken yet.
-    """
-    (offsets, neighbours, _), marks, taken = way.following, state.marks, place + AT.taken
-    first, last = entries
-    own, count, marked = state.own[worker.id], np.int64(0), np.int64(0)
-    chunk = max((last - first) // (worker.count * TIMES * TIMES), GRAIN)
-    at = first + fetch_add(state.counters, taken, chunk)
+
+@device
+def push_long_row(worker, vertex, way, state, place):
+    """Push a part of the only row that is listed."""
+    first, last = way.following.offsets[vertex], way.following.offsets[vertex + 1]
+    at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
+    if at == first:
+        state.marks[vertex] = PUSHED
     while at < last:
-        vertex, end = row_at(offsets, at), min(at + chunk, last)
-        while at < end:
-            row_end = min(np.int64(offsets[vertex + 1]), end)
-            if load(marks, vertex) != way.after:
-                at = row_end
-            for entry in range(np.uint64(at), np.uint64(row_end)):
-                other = neighbours[entry]
-                if not takes(vertex, other, way, marks):
-                    continue
-                marked += 1
-                if first + load(state.counters, taken) <= offsets[other] < last:
-                    continue
-                if count == len(own):
-                    leave_rows(own, 0, count, way, state, tail, place)
-                    count = np.int64(0)
-                own[count] = other
-                count += 1
-            at, vertex = row_end, vertex + 1
-        at = first + fetch_add(state.counters, taken, chunk)
-    leave_rows(own, 0, count, way, state, tail, place)
+        push_entries(vertex, at, min(at + GRAIN, last), way, state.marks)
+        at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
+
+
+@device
+def push_in_order(worker, way, state, place):
+    """Push those rows of this worker's chunks of all entries whose vertex is marked when their turn comes."""
+    offsets, marks, n_entries = way.following.offsets, state.marks, len(way.following.neighbours)
+    chunk = max(n_entries // (worker.count * TIMES * TIMES), GRAIN)
+    at = fetch_add(state.counters, place + AT.taken, chunk)
+    while at < n_entries:
+        vertex = row_at(offsets, at)
+        if offsets[vertex] < at:  # the row of the chunk before
+            vertex += 1
+        while vertex < len(marks) and offsets[vertex] < at + chunk:
+            if marks[vertex] == way.after:
+                marks[vertex] = PUSHED  # race: who marks it as well has it pushed once more
+                push_entries(vertex, offsets[vertex], offsets[vertex + 1], way, marks)
+            vertex += 1
+        at = fetch_add(state.counters, place + AT.taken, chunk)
+
+
+@device
+def list_rest(worker, way, state, extent, place):
+    """List the vertices of this worker's share that are marked, but not pushed.
+
+    Returns how many marks are new, which is right as a sum over all workers.
+    """
+    marks, own, count = state.marks, state.own[worker.id], np.int64(0)
+    marked = extent.unmarked if worker.id == 0 else np.int64(0)
+    first, end, _ = own_share(worker, 0, len(marks))
+    for vertex in range(first, end):
+        if marks[vertex] == way.before:
+            marked -= 1
+        elif marks[vertex] == PUSHED:
+            marks[vertex] = way.after
+        elif marks[vertex] == way.after:
+            own[count] = vertex
+            count += 1
+            if count == len(own):
+                leave_rows(own, 0, count, way, state, extent.tail, place)
+                count = np.int64(0)
+    leave_rows(own, 0, count, way, state, extent.tail, place)
     return marked
 
 
 @device
-def entries_in_order(way, state, extent):
-    """The entries that a round pushes in their order: all, those of one long row, or none."""
-    n_entries = len(way.following.neighbours)
-    if len(way.preceding.offsets) == 0 and extent.entries * PUSH_COST > n_entries * IN_ORDER_COST:
-        return np.int64(0), np.int64(n_entries)
-    if extent.tail - extent.head > 1 or extent.entries <= GRAIN:
-        return np.int64(0), np.int64(0)
-    vertex = state.listed[extent.head]
-    return way.following.offsets[vertex], way.following.offsets[vertex + 1]
+def push_all(worker, way, state, extent, place):
+    """Push all marked rows; return how many marks are new."""
+    if extent.tail == 1:
+        push_long_row(worker, np.int64(state.listed[0]), way, state, place)
+    else:
+        push_in_order(worker, way, state, place)
+    barrier_wait(worker)
+    return list_rest(worker, way, state, extent, place)
+
+
+@device
+def is_long(way, extent):
+    """Whether a round pushes a large part of all entries, or one long row; nothing else is marked then."""
+    if extent.tail == 1:
+        return extent.entries > GRAIN
+    is_large = extent.entries * PUSH_COST > len(way.following.neighbours) * IN_ORDER_COST
+    return is_large and len(way.preceding.offsets) == 0
 
 
 @device
@@ -299,11 +337,10 @@ def reach(worker, way, state, extent, most):
         place = set_of(SETS, extent.rounds)
         if worker.id == 0:
             clear_set(SETS, counters, set_of(SETS, extent.rounds + 1))
-        in_order = entries_in_order(way, state, extent)
         if is_pulled(way, n, extent):
             marked = pull(worker, way, state, extent, place)
-        elif in_order[0] < in_order[1]:
-            marked = push_in_order(worker, way, state, in_order, extent.tail, place)
+        elif is_long(way, extent):
+            marked = push_all(worker, way, state, extent, place)
         else:
             marked = push(worker, way, state, extent, place)
         fetch_add(counters, place + AT.marked, marked)
