@@ -222,7 +222,7 @@ def push_long_row(worker, vertex, way, state, place):
     first, last = way.following.offsets[vertex], way.following.offsets[vertex + 1]
     at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
     if at == first:
-        state.marks[vertex] = PUSHED
+        state.marks[vertex] = PUSHED  # race: others ask whether it is that of before, which it is not
     while at < last:
         push_entries(vertex, at, min(at + GRAIN, last), way, state.marks)
         at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
