@@ -344,12 +344,13 @@ def of_processor(name):
 def strong_on_all(name, peer):
     """Milliseconds of the public call by method, on new graphs and on warm ones, beside a program."""
     rows, body = rows_of(name), []
-    methods = list(rows[0]["ms"])
+    kinds = {"fresh_ms": "new", "ms": "warm", "both_ms": "both rows"}
+    columns = [(one, key) for one in rows[0]["ms"] for key in kinds if one in rows[0].get(key, ())]
     for row in rows:
-        cells = [three(row[key][method]["median"]) for method in methods for key in ("fresh_ms", "ms")]
+        cells = [three(row[key][method]["median"]) for method, key in columns]
         sizes = (f"{row[key] / 1e6:.2f} M" for key in ("vertices", "entries"))
         body.append([row["graph"], *sizes, *cells, three(row["peers"][peer]["median"])])
-    named = (f"`{method}`, {kind}" for method in methods for kind in ("new", "warm"))
+    named = (f"`{method}`, {kinds[key]}" for method, key in columns)
     return table(["graph", "vertices", "edges", *named, peer], body)
 
 

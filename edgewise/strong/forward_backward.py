@@ -12,14 +12,19 @@ on from there by itself, up to a number of entries, and leaves what it has not r
 al. 2023, PASGAL's granularity control).  Roads, whose searches have thousands of levels, have tens of rounds.
 A vertex is marked by an atomic operation, so it is listed once.
 
+*In order.*  Rows that are read in the order of the list wait for memory, and each mark for the other workers.
+Where a large part of all entries is to be pushed, and the incoming rows are not there, the rows are read in
+their order, and those of marked vertices are pushed, also of those marked in the same round.  Marks need no
+atomic operation then: who was marked too late is listed afterwards.  One long row is pushed by all workers.
+
 *Pull.*  Where the next round has many entries to read, vertices without the mark look for a neighbour that
 has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is found in a round is seen in the
 same round.
 
 Backwards a pull reads outgoing rows, and needs no others: in a graph without locality a marked vertex lets
-those in front of it find it in the same sweep, so a few sweeps are enough.  If they do not find fewer and
-fewer, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for searches,
-which has them.
+those in front of it find it in the same sweep, so a few sweeps are enough.  If many would follow at the rate
+of the last two, as on meshes, the rows of the incoming edges are built, unless the graph was prepared for
+searches, which has them.
 
 *Returns.*  Where many edges have one, as in street networks, a search that follows only those finds most of
 the component at once: what the pivot reaches by them also reaches the pivot.  Both push and pull read the
@@ -37,11 +42,13 @@ from edgewise.device.shares import own_share
 from edgewise.paths.csr import CSR, SAMPLED, Adjacency
 from edgewise.paths.local_search import search_nearby
 from edgewise.primitives.rounds import APART, Rounds, clear_set, places, set_of, words
-from edgewise.strong.returns import is_in_row, return_often
+from edgewise.strong.returns import is_in_row, return_often, row_at
 from edgewise.strong.tarjan import label_among
 
 #: Marks of a vertex: not reached, reached in one direction, in both, and alone in its component.
 UNREACHED, ONE_WAY, BOTH, ALONE = 0, 1, 2, 3
+#: The mark, until the end of the round, of a vertex whose row has been pushed among all.
+PUSHED = 4
 #: Vertices of a worker's own list.
 OWN = 4096
 #: Entries that a worker reads from what it has taken until it leaves the rest to the next round.
@@ -50,12 +57,13 @@ GRAIN = 4096
 TAKEN, TIMES = 64, 8
 #: Vertices of a block, which one worker pulls or trims.
 BLOCK = 2048
-#: Costs of an entry that is pushed, and of one that is tested by a pull, in nanoseconds, about.
-PUSH_COST, TEST_COST = 8, 4
-#: Sweeps backwards before the incoming rows are built, unless each finds less than half as many as the last.
-SWEEPS = 3
-#: Trimming goes on while a round leaves less than this part of the vertices.
-LEFT = 0.75
+#: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds.
+PUSH_COST, IN_ORDER_COST, TEST_COST = 8, 2, 4
+#: The incoming rows are built if more sweeps backwards would follow than this, at the rate of the last two,
+#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at.
+SWEEPS, REMAINING = 3, 8
+#: Trimming goes on while a round takes more than one vertex of so many for each worker.
+TRIMMED = 4
 #: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves (R-MAT, 16
 #: cores, dc838b26, 2026-11-30; other values were not measured).
 SKEWED = 4
@@ -159,7 +167,7 @@ def leave_rows(own, first, last, way, state, tail, place):
 @device
 def push_from(first, end, own, way, state, tail, place):
     """Push the listed vertices, and go on from what they reach; return how many are marked."""
-    offsets, neighbours, marks = way.following.offsets, way.following.neighbours, state.marks
+    (offsets, neighbours, _), marks = way.following, state.marks
     low, high, budget, marked = np.int64(0), np.int64(0), np.int64(GRAIN), np.int64(0)
     while first < end or (low < high and budget > 0):
         if first < end:
@@ -197,6 +205,89 @@ def push(worker, way, state, extent, place):
         marked += push_from(extent.head + first, end, own, way, state, extent.tail, place)
         first = fetch_add(state.counters, place + AT.taken, chunk)
     return marked
+
+
+@device
+def push_entries(vertex, first, end, way, marks):
+    """Mark the ends of these entries of a row."""
+    for entry in range(np.uint64(first), np.uint64(end)):
+        other = way.following.neighbours[entry]
+        if marks[other] == way.before and counts(way, vertex, other):
+            marks[other] = way.after  # race: all write the same; a row is pushed twice if PUSHED is lost
+
+
+@device
+def push_long_row(worker, vertex, way, state, place):
+    """Push a part of the only row that is listed."""
+    first, last = way.following.offsets[vertex], way.following.offsets[vertex + 1]
+    at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
+    if at == first:
+        state.marks[vertex] = PUSHED  # race: others ask whether it is that of before, which it is not
+    while at < last:
+        push_entries(vertex, at, min(at + GRAIN, last), way, state.marks)
+        at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
+
+
+@device
+def push_in_order(worker, way, state, place):
+    """Push those rows of this worker's chunks of all entries whose vertex is marked when their turn comes."""
+    offsets, marks, n_entries = way.following.offsets, state.marks, len(way.following.neighbours)
+    chunk = max(n_entries // (worker.count * TIMES * TIMES), GRAIN)
+    at = fetch_add(state.counters, place + AT.taken, chunk)
+    while at < n_entries:
+        vertex = row_at(offsets, at)
+        if offsets[vertex] < at:  # the row of the chunk before
+            vertex += 1
+        while vertex < len(marks) and offsets[vertex] < at + chunk:
+            if marks[vertex] == way.after:
+                marks[vertex] = PUSHED  # race: who marks it as well has it pushed once more
+                push_entries(vertex, offsets[vertex], offsets[vertex + 1], way, marks)
+            vertex += 1
+        at = fetch_add(state.counters, place + AT.taken, chunk)
+
+
+@device
+def list_rest(worker, way, state, extent, place):
+    """List the vertices of this worker's share that are marked, but not pushed.
+
+    Returns how many marks are new, which is right as a sum over all workers.
+    """
+    marks, own, count = state.marks, state.own[worker.id], np.int64(0)
+    marked = extent.unmarked if worker.id == 0 else np.int64(0)
+    first, end, _ = own_share(worker, 0, len(marks))
+    for vertex in range(first, end):
+        if marks[vertex] == way.before:
+            marked -= 1
+        elif marks[vertex] == PUSHED:
+            marks[vertex] = way.after
+        elif marks[vertex] == way.after:
+            own[count] = vertex
+            count += 1
+            if count == len(own):
+                leave_rows(own, 0, count, way, state, extent.tail, place)
+                count = np.int64(0)
+    leave_rows(own, 0, count, way, state, extent.tail, place)
+    return marked
+
+
+@device
+def push_all(worker, way, state, extent, place):
+    """Push all marked rows; return how many marks are new."""
+    if extent.tail == 1:
+        push_long_row(worker, np.int64(state.listed[0]), way, state, place)
+    else:
+        push_in_order(worker, way, state, place)
+    barrier_wait(worker)
+    return list_rest(worker, way, state, extent, place)
+
+
+@device
+def is_long(way, extent):
+    """Whether a round pushes a large part of all entries, or one long row; nothing else is marked then."""
+    if extent.tail == 1:
+        return extent.entries > GRAIN
+    is_large = extent.entries * PUSH_COST > len(way.following.neighbours) * IN_ORDER_COST
+    return is_large and len(way.preceding.offsets) == 0
 
 
 @device
@@ -248,6 +339,8 @@ def reach(worker, way, state, extent, most):
             clear_set(SETS, counters, set_of(SETS, extent.rounds + 1))
         if is_pulled(way, n, extent):
             marked = pull(worker, way, state, extent, place)
+        elif is_long(way, extent):
+            marked = push_all(worker, way, state, extent, place)
         else:
             marked = push(worker, way, state, extent, place)
         fetch_add(counters, place + AT.marked, marked)
@@ -332,7 +425,7 @@ def trim(worker, adjacent, state, labels):
             break
     barrier_wait(worker)
     size, left, rounds = np.int64(len(labels)), np.int64(0), 0
-    while rounds == 0 or 0 < left < LEFT * size:
+    while rounds == 0 or (left > 0 and (size - left) * TRIMMED * worker.count > size):
         if rounds > 0:
             size = left
         place = set_of(SETS, rounds)
@@ -400,13 +493,14 @@ def mark_component(adjacency, pivot, state):
         return Extent(0, 1, int(outgoing.offsets[pivot + 1] - outgoing.offsets[pivot]), unmarked, 0)
 
     def search_backwards(before, after, extent):
-        way, found = Way(incoming, outgoing, before, after), [n]
+        way, last = Way(incoming, outgoing, before, after), n
         while not adjacency.has_incoming and extent.head < extent.tail:
-            if len(found) > SWEEPS and 2 * found[-1] > found[-2]:
-                way = way._replace(following=adjacency.incoming)
-                break
             unmarked, extent = extent.unmarked, search(way, extent, 1)
-            found.append(unmarked - extent.unmarked)
+            found = unmarked - extent.unmarked
+            is_slow = 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked
+            if is_slow and REMAINING * extent.unmarked > n:
+                way = way._replace(following=adjacency.incoming)
+            last = found
         return search(way, extent)
 
     if adjacency.has_incoming or adjacency.skew > SKEWED or not return_often(outgoing):
@@ -418,7 +512,8 @@ def mark_component(adjacency, pivot, state):
     if extent.unmarked < others:
         members = np.flatnonzero(state.marks == BOTH)
         state.listed[: len(members)] = members
-        extent = Extent(0, len(members), len(outgoing.neighbours), others - extent.unmarked, 0)
+        entries = len(outgoing.neighbours) * len(members) // n
+        extent = Extent(0, len(members), entries, others - extent.unmarked, 0)
         following, preceding = both_rows(adjacency)
         search(Way(following, preceding, ONE_WAY, BOTH), extent)
 

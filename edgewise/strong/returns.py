@@ -26,21 +26,27 @@ def is_in_row(vertex, row, rows):
     return size == ONE and rows.neighbours[first] == vertex
 
 
+@device
+def row_at(offsets, entry):
+    """The row that an entry is in."""
+    low, high = np.int64(0), np.int64(len(offsets) - 1)
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if offsets[middle] <= entry:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 @compiled
 def count_returns(rows, samples):
     """Number of entries with a return, of so many that are evenly spaced."""
     offsets, neighbours = rows.offsets, rows.neighbours
-    count, found, row = len(neighbours), 0, np.int64(0)
+    count, found = len(neighbours), 0
     for item in range(samples):
         entry = count * item // samples
-        low, high = row, np.int64(len(offsets) - 1)
-        while low + 1 < high:  # the last row that begins at the entry or before it
-            middle = (low + high) // 2
-            if offsets[middle] <= entry:
-                low = middle
-            else:
-                high = middle
-        row = low
+        row = row_at(offsets, entry)
         if is_in_row(row, np.int64(neighbours[entry]), rows):
             found += 1
     return found

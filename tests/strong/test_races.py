@@ -163,6 +163,36 @@ def listed_once(seed, **replaced):
     return sum(marked) == 3 and marks.values.tolist() == [1] * 6
 
 
+def all_pushed(seed, pivots=(0, 2), **replaced):
+    """Whether all ends of marked rows are marked, but for the rows of vertices that are listed."""
+    scheduler = jitter.Scheduler(seed)
+    push = jitter.jittery(both_ways.push_all, GRAIN=2, TIMES=1, **replaced)
+    ends = np.array([[0, 0, 0, 1, 2, 3, 3, 4, 5, 6], [4, 5, 8, 3, 6, 7, 5, 1, 2, 0]])
+    edges, (offsets, neighbours) = in_rows(*ends)
+    rows = CSR(np.append(offsets, len(neighbours)), neighbours, np.empty(0, np.int32))
+    marks = jitter.Jittery(np.isin(np.arange(N), pivots).astype(np.uint8), scheduler)
+    counters = jitter.Jittery(np.zeros(both_ways.WORDS, np.int64), scheduler)
+    listed, own = np.array([*pivots] + [0] * N, np.uint32), np.zeros((WORKERS, 2), np.uint32)
+    state = both_ways.State(marks, listed, listed, own, counters)
+    way, n_pivots = both_ways.Way(rows, CSR([], [], []), 0, 1), len(pivots)
+    extent, marked = both_ways.Extent(0, n_pivots, 9, N - n_pivots, 0), []
+
+    def work(number, barrier):
+        marked.append(push(Worker(number, WORKERS, barrier), way, state, extent, 0))
+
+    assert jitter.run_region(scheduler, WORKERS, work)
+    found, later = marks.values, listed[n_pivots:][: counters.values[both_ways.AT.listed]]
+    is_pushed = (found[edges[0]] == 1) & ~np.isin(edges[0], later)
+    is_right = set(found.tolist()) <= {0, 1} and len(np.unique(later)) == len(later)
+    return is_right and sum(marked) == found.sum() - n_pivots and found[edges[1]][is_pushed].all()
+
+
+@pytest.mark.parametrize("pivots", [(0,), (0, 2)])
+def test_no_row_is_lost_when_all_are_pushed(pivots):
+    assert all(all_pushed(seed, pivots) for seed in MANY_SEEDS)
+    assert not all(all_pushed(seed, pivots, leave_rows=lambda *of: None) for seed in MANY_SEEDS)
+
+
 def test_a_vertex_is_listed_once():
     assert all(listed_once(seed) for seed in MANY_SEEDS)
     assert not all(listed_once(seed, push_from=careless_push()) for seed in MANY_SEEDS)
