@@ -10,7 +10,8 @@ A single process numbers strings in the order in which they first appear.  A str
 3. the first positions of all strings are marked in a bitmap: the number of a string is that of the marks
    below its first position;
 4. the rows are put together again from what has become of their strings in all partitions, as pairs of
-   numbers, which are the ids of a graph like any other (:mod:`~edgewise.streams.contraction`);
+   numbers, which are the ids of a graph like any other (:mod:`~edgewise.streams.contraction`); they are not
+   written if one range has all numbers, since its task joins them as they are made;
 5. the table of a range of numbers takes its strings from all partitions, in the order of their positions.
 
 Strings are written twice and read twice: once as often as they appear, and once as often as they differ.
@@ -451,9 +452,14 @@ def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: d
     """Task: mark all positions at which a string appears first."""
     kind = index_type(how["positions"])
     words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
-    for table in tables:
+
+    def mark_all(table):
         positions: Any = np.fromfile(folder.file(f"{table}.first"), kind)
-        mark(len(positions), positions, words)
+        with threads.limited(1):
+            mark(len(positions), positions, words)
+
+    with ThreadPoolExecutor(min(how["together"], threads.count())) as pool:
+        list(pool.map(mark_all, tables))
     before: Any = np.zeros(len(words) + 1, kind)
     np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
     folder.write_array(f"{name}.words.npy", words)
@@ -481,7 +487,7 @@ def repeat_sources(ends, none):
 
 
 def numbered_pairs(
-    folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any, beside: int
+    folder: TaskFolder, parts: list[str], numbers: tuple, kind: Any, beside: int, part: int
 ) -> Iterator[tuple]:
     """Yield the pairs of numbers of a part, block by block: the larger ones and the smaller ones.
 
