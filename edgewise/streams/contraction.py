@@ -24,7 +24,7 @@ vertices matters to the disk only.
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -202,8 +202,7 @@ def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int,
     """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
     ranges = Ranges(*how["ranges"])
     with RangeWriter(folder, name, ranges, 2) as writer:
-        few = threads_within(how["memory"])
-        for pairs in numbered_pairs(folder, parts, how["strings"][0], ranges.dtype, few, part):
+        for pairs in numbered_pairs(folder, parts, part, how, lambda *pairs: pairs):
             writer.add(*pairs)
     return writer.facts
 
@@ -292,10 +291,7 @@ def contracted(
     ranges = Ranges(*how["ranges"])
     state = State.load(folder, before, ranges, number, how["all_occur"])
     first, size = ranges.bounds(number)
-    for highs, lows in read_ahead(_edges(folder, inputs, number, how)):
-        if not how["all_occur"]:
-            mark(len(highs), highs, lows, first, state.seen)
-        join(len(highs), highs, lows, first, state.parent)
+    _join_all(state, folder, inputs, number, how)
     compress(size, state.parent)
     if not number:  # no edge goes to a lower range
         state.save(folder, name)
@@ -316,13 +312,23 @@ def contracted(
     return writer.facts
 
 
-def _edges(folder, inputs, number, how):
-    """The edges of a range; those of the only range of strings are not written before."""
+def _join_all(state, folder, inputs, number, how):
+    """Join the edges inside a range; those of strings in one range are made here, and never written."""
     ranges = Ranges(*how["ranges"])
+    first, _ = ranges.bounds(number)
+
+    def take(highs, lows):
+        if not how["all_occur"]:
+            mark(len(highs), highs, lows, first, state.seen)
+        join(len(highs), highs, lows, first, state.parent)
+
     if how["strings"] is None or len(ranges.numbers) > 1:
-        return columns_for(folder, inputs, number)
-    given = folder, inputs, how["strings"][0], ranges.dtype, threads_within(how["memory"])
-    return chain.from_iterable(numbered_pairs(*given, part) for part in range(len(inputs)))
+        for highs, lows in read_ahead(columns_for(folder, inputs, number)):
+            take(highs, lows)
+        return
+    for part in range(len(inputs)):
+        for _ in numbered_pairs(folder, inputs, part, how, take):
+            pass
 
 
 def _add_different(writer, highs, lows):
