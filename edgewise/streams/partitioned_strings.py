@@ -455,14 +455,9 @@ def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: d
     """Task: mark all positions at which a string appears first."""
     kind = index_type(how["positions"])
     words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
-
-    def mark_all(table):
+    for table in tables:
         positions: Any = np.fromfile(folder.file(f"{table}.first"), kind)
-        with threads.limited(1):
-            mark(len(positions), positions, words)
-
-    with ThreadPoolExecutor(min(how["together"], threads.count())) as pool:
-        list(pool.map(mark_all, tables))
+        mark(len(positions), positions, words)
     before: Any = np.zeros(len(words) + 1, kind)
     np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
     folder.write_array(f"{name}.words.npy", words)
