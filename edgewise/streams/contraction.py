@@ -64,9 +64,11 @@ from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
 
 #: Layout of the files of tasks, which changes where the next version cannot read them.
-LAYOUT = 2
+LAYOUT = 3
 #: Vertices that are taken at a time.
 BLOCK = 1 << 20
+#: Vertices that a thread counts at a time.
+STRETCH = 1 << 12
 #: Bytes of memory for each id of a range, if ids are of 4 or 8 bytes.
 BYTES_OF_ID = {4: 20, 8: 24}
 #: Largest number of ranges.
@@ -156,6 +158,19 @@ def add_size(index, vertices, sizes, parent, total):
     fetch_add(total, parent[vertices[index]], sizes[index])
 
 
+@each
+def add_own(stretch, seen, parent, total):
+    """Count the vertices of a stretch that occur at their roots; neighbours of one root are added at once."""
+    first = np.int64(stretch * STRETCH)
+    root, found = np.int64(parent[first]), np.int64(0)
+    for vertex in range(first, min(first + STRETCH, len(parent))):
+        if np.int64(parent[vertex]) != root:
+            fetch_add(total, root, found)
+            root, found = np.int64(parent[vertex]), np.int64(0)
+        found += seen[vertex]
+    fetch_add(total, root, found)
+
+
 class RangePart(Part):
     """The pairs of some files, which a ``writer`` divides by ranges."""
 
@@ -187,8 +202,7 @@ def pairs_divided(folder: TaskFolder, name: str, *, parts: list[str], part: int,
     """Task: write the pairs of a part, whose strings have been numbered, by ranges."""
     ranges = Ranges(*how["ranges"])
     with RangeWriter(folder, name, ranges, 2) as writer:
-        few = threads_within(how["memory"])
-        for pairs in numbered_pairs(folder, parts, part, how["strings"][0], ranges.dtype, few):
+        for pairs in numbered_pairs(folder, parts, part, how, lambda *pairs: pairs):
             writer.add(*pairs)
     return writer.facts
 
@@ -277,10 +291,7 @@ def contracted(
     ranges = Ranges(*how["ranges"])
     state = State.load(folder, before, ranges, number, how["all_occur"])
     first, size = ranges.bounds(number)
-    for highs, lows in read_ahead(columns_for(folder, inputs, number)):
-        if not how["all_occur"]:
-            mark(len(highs), highs, lows, first, state.seen)
-        join(len(highs), highs, lows, first, state.parent)
+    _join_all(state, folder, inputs, number, how)
     compress(size, state.parent)
     if not number:  # no edge goes to a lower range
         state.save(folder, name)
@@ -299,6 +310,25 @@ def contracted(
             _add_different(writer, lows, ends)
     state._replace(links=least).save(folder, name)
     return writer.facts
+
+
+def _join_all(state, folder, inputs, number, how):
+    """Join the edges inside a range; those of strings in one range are made here, and never written."""
+    ranges = Ranges(*how["ranges"])
+    first, _ = ranges.bounds(number)
+
+    def take(highs, lows):
+        if not how["all_occur"]:
+            mark(len(highs), highs, lows, first, state.seen)
+        join(len(highs), highs, lows, first, state.parent)
+
+    if how["strings"] is None or len(ranges.numbers) > 1:
+        for highs, lows in read_ahead(columns_for(folder, inputs, number)):
+            take(highs, lows)
+        return
+    for part in range(len(inputs)):
+        for _ in numbered_pairs(folder, inputs, part, how, take):
+            pass
 
 
 def _add_different(writer, highs, lows):
@@ -323,10 +353,10 @@ def weighed(
     components = largest = occurring = last = 0
     with RangeWriter(folder, name, ranges, 3) as writer:
         for start in range(0, size, BLOCK):
-            vertices = np.flatnonzero(known.seen[start : start + BLOCK]) + start
-            add_size(len(vertices), vertices, np.ones(len(vertices), np.int64), known.parent, total)
-            occurring += len(vertices)
-            last = first + int(vertices[-1]) if len(vertices) else last
+            seen = np.ascontiguousarray(known.seen[start : start + BLOCK])
+            add_own(-(-len(seen) // STRETCH), seen, known.parent[start : start + BLOCK], total)
+            occurring += int(np.count_nonzero(seen))
+            last = first + start + len(seen) - 1 - int(seen[::-1].argmax()) if seen.any() else last
         for start in range(0, size, BLOCK):
             roots = np.flatnonzero(total[start : start + BLOCK]) + start
             links = known.links[roots]
@@ -440,6 +470,9 @@ class ContractedStream(StoredStream):
         how |= more
         with timer("contract"):
             states = self._contract(folder, attempt, facts, how)
+        if how["strings"] is not None:
+            (tables, _), _ = how["strings"]
+            folder.discard(f"{table}.firsts" for table in tables)
         return self._label(folder, attempt, states, how)
 
     def _divide_strings(self, folder, pairs, plan, attempt, progress):
@@ -452,17 +485,18 @@ class ContractedStream(StoredStream):
         self._check_memory(self.edges, MARKS_OF_ROW * self.edges)
         with timer("number strings"):
             numbers, kind, count = number_strings(self.task_run, parts, columns, shape, 2 * self.edges)
-            how = {"ranges": tuple(self._ranges(max(count, 1))), "all_occur": count > 0}
+            ranges = self._ranges(max(count, 1))
+            how = {"ranges": tuple(ranges), "all_occur": count > 0}
             how |= {"strings": (numbers, kind), "memory": self.memory}
+            if len(ranges.numbers) == 1:  # its task joins the pairs as they are made
+                return {part: {"counts": [1]} for part in parts}, how
             tasks = []
             for number, part in enumerate(parts):
                 given = {"parts": parts, "part": number, "how": how}
                 spent = files_of(part)[1], f"{part}.starts.npy"
                 name = f"{part}-pairs"
                 tasks.append(Task(name, pairs_divided, given, "the numbering of strings", spent=spent))
-            facts = self.task_run.run(tasks)
-            folder.discard(f"{table}.firsts" for table in numbers[0])
-        return facts, how
+            return self.task_run.run(tasks), how
 
     def _partitions(self, folder, plan, attempt):
         """The :class:`Shape` of the partitions of strings; a run that continues takes the one of before."""
@@ -528,7 +562,8 @@ class ContractedStream(StoredStream):
                 waiting[task.given["number"]] = []
             read = {name for task in tasks for name in task.given["inputs"]}
             left = read.difference(*waiting.values())
-            folder.discard(f"{name}.{ending}" for name in left for ending in ("rows", "starts.npy"))
+            endings = "rows", "starts.npy", "positions"
+            folder.discard(f"{name}.{ending}" for name in left for ending in endings)
         raise AssertionError("the larger ends of edges fall from range to range")
 
     def _label(self, folder, attempt, states, how):

@@ -10,7 +10,8 @@ A single process numbers strings in the order in which they first appear.  A str
 3. the first positions of all strings are marked in a bitmap: the number of a string is that of the marks
    below its first position;
 4. the rows are put together again from what has become of their strings in all partitions, as pairs of
-   numbers, which are the ids of a graph like any other (:mod:`~edgewise.streams.contraction`);
+   numbers, which are the ids of a graph like any other (:mod:`~edgewise.streams.contraction`); they are not
+   written if one range has all numbers, since its task joins them as they are made;
 5. the table of a range of numbers takes its strings from all partitions, in the order of their positions.
 
 Strings are written twice and read twice: once as often as they appear, and once as often as they differ.
@@ -30,6 +31,7 @@ import numpy as np
 
 from edgewise import tuning
 from edgewise.device import compiled, device, each, fetch_or, threads
+from edgewise.device.target import INTERPRETED
 from edgewise.errors import FileError, OutOfMemoryError, argument
 from edgewise.files.read_ahead import in_order
 from edgewise.index_type import index_type
@@ -66,8 +68,8 @@ FILES = "first", "lengths", "text"
 BYTES_OF_STRING = 64
 #: Bytes of marks for each row: two bits, and counts of 64.
 MARKS_OF_ROW = 0.5
-#: Partitions that a thread numbers in a task.
-PARTITIONS_EACH = 4
+#: Tasks that number the partitions, for each slot: threads wait for each other where one ends.
+TASKS_PER_SLOT = 2
 #: Largest number of partitions.
 MOST_PARTITIONS = 1 << 10
 #: Bytes of a table that are always allowed.
@@ -284,9 +286,11 @@ def number_strings(run: TaskRun, parts: list[str], columns: ColumnNumbers, shape
     differ.
     """
     attempt, words = parts[0].partition("-")[0], "the numbering of strings"
+    slots = run.folder.facts_of("layout")["slots"]
     how = {"together": shape.together, "memory": shape.memory, "positions": count, "utf8": columns.utf8}
     tables = [f"{attempt}-strings-{number:05}" for number in range(shape.partitions)]
-    numbered, each_task, tasks = list(enumerate(tables)), PARTITIONS_EACH * shape.together, []
+    numbered, tasks = list(enumerate(tables)), []
+    each_task = max(shape.together, -(-len(tables) // (TASKS_PER_SLOT * slots)))
     for start in range(0, len(tables), each_task):
         given = {"parts": parts, "tables": numbered[start : start + each_task], "how": how}
         tasks.append(Task(f"{attempt}-first-{start:05}", first_positions, given, words))
@@ -480,16 +484,13 @@ def repeat_sources(ends, none):
     return 0
 
 
-def numbered_pairs(
-    folder: TaskFolder, parts: list[str], part: int, numbers: tuple, kind: Any, beside: int
-) -> Iterator[tuple]:
-    """Yield the pairs of numbers of a part, block by block: the larger ones and the smaller ones.
+def numbered_pairs(folder: TaskFolder, parts: list[str], part: int, how: dict, take: Any) -> Iterator[Any]:
+    """Yield ``take(highs, lows)`` of the pairs of numbers of a part, block by block.
 
-    So many blocks are made ``beside`` each other.
-
-    ``numbers`` are the tasks of all partitions, and the one that has marked positions.
+    ``highs`` are the larger numbers, ``lows`` the smaller ones.  Several threads call ``take`` at once, for
+    loops of one thread.
     """
-    tables, marks = numbers
+    (tables, marks), kind = how["strings"][0], np.dtype(how["ranges"][-1])
     facts = folder.mapped(f"{parts[part]}.starts.npy")
     starts, rows = facts[:, : len(tables) + 1], facts[:, -2]
     counts = np.diff(starts, axis=1)
@@ -499,7 +500,7 @@ def numbered_pairs(
     bits, firsts = _marks(folder, marks), [folder.file(f"{one}.firsts") for one in tables]
     path = folder.file(files_of(parts[part])[1])
 
-    def ends_of(block):
+    def taken(block):
         count = starts[block, -1]
         found, positions = np.empty(count, bits.before.dtype), np.empty(count, np.uint32)
         _read_slices(_opened(firsts), begins[block] * found.itemsize, counts[block], found)
@@ -509,11 +510,12 @@ def numbered_pairs(
             ends[::2] = none = np.iinfo(kind).max
         with threads.limited(1):
             place_numbers(count, positions, found, bits, ends)
-        if count < len(ends):
-            repeat_sources(ends, none)
-        return np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2])
+            if count < len(ends):
+                repeat_sources(ends, none)
+            return take(np.maximum(ends[::2], ends[1::2]), np.minimum(ends[::2], ends[1::2]))
 
-    return in_order(ends_of, range(len(starts)), beside, "edgewise-pairs")
+    beside = 1 if INTERPRETED else threads_within(how["memory"])  # whose operations are not atomic
+    return in_order(taken, range(len(starts)), beside, "edgewise-pairs")
 
 
 @each

@@ -300,6 +300,7 @@ def ranges_contracted_by_three(seed, **replaced):
     scheduler = jitter.Scheduler(seed)
     bodies = [getattr(contraction, name).body for name in ("lower", "lower_link", "add_size")]
     lower, lower_link, add_size = (jitter.jittery(body, **replaced) for body in bodies)
+    add_own = jitter.jittery(contraction.add_own.body, STRETCH=2, **replaced)
     parent, first = np.array([0, 0, 0, 3, 3, 3]), 10
     highs, lows, links = np.arange(10, 16), np.array([9, 7, 8, 6, 4, 5]), np.array([8, 9, 6, 5, 7, 3])
     least = jitter.Jittery(np.full(6, 99), scheduler)
@@ -310,13 +311,14 @@ def ranges_contracted_by_three(seed, **replaced):
             lower(index, highs, lows, first, parent, least)
             lower_link(index, highs - first, links, parent, least)
             add_size(index, highs - first, lows, parent, total)
+        add_own(number, np.ones(6, np.uint8), parent, total)
 
     scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
     return least.values[[0, 3]].tolist(), total.values[[0, 3]].tolist()
 
 
 def test_ranges_lose_no_link_and_no_size():
-    expected = [6, 3], [24, 15]
+    expected = [6, 3], [27, 18]
     assert all(ranges_contracted_by_three(seed) == expected for seed in SEEDS)
     for planted in {"fetch_min": jitter.careless_min}, {"fetch_add": jitter.careless_add}:
         assert not all(ranges_contracted_by_three(seed, **planted) == expected for seed in SEEDS)
