@@ -235,7 +235,7 @@ class KnownIntegers(KnownIds):
 
         ``numbers`` are all the arrays of numbers that were written; the numbers of new ids in them change.
         """
-        assert self._positions  # were checked
+        self._positions  # noqa: B018 -- were checked
         ids, new = self.given.used_items(), self.numbers.ids()[self.count :]
         if len(new):
             order = np.argsort(new)
