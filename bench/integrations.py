@@ -1,9 +1,10 @@
 """Other tools with edgewise inside: Splink's SQL against it in DuckDB, and memory of frames and databases.
 
-python bench/integrations.py splink [--pairs 10000000] [--ids integers]    seconds of both (the best of four, one); do they agree?
+python bench/integrations.py splink [--pairs 10000000] [--ids integers]    seconds of both; do they agree?
 python bench/integrations.py memory --tool polars [--pairs 10000000] [--ids strings]
 
 Records form groups of eight; a pair is a record and another one of its group, with a probability by chance.
+Of four calls of edgewise the best one counts.
 ``memory`` prints the resident memory that one call adds at most, read every 3 ms, in the size of the columns
 of ids in Arrow; the same call on fewer pairs is before it.
 """
