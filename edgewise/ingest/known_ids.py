@@ -190,7 +190,7 @@ class KnownIntegers(KnownIds):
     def _positions(self):
         """Least id or ``None``, and the positions of ids by distances from it, or by their numbers."""
         given, least = self.given.used_items(), None
-        everyone = np.arange(self.count, dtype=np.uint32)
+        rows = np.arange(self.count, dtype=np.uint32)
         if self.count and not self.grow:
             low, high = int(given.min()), int(given.max())
             least = given.dtype.type(low) if high - low < MAX_SPREAD * self.count else None
@@ -204,10 +204,10 @@ class KnownIntegers(KnownIds):
                 half = (len(part) + 1) // 2  # the halves of an odd number overlap
                 found[:half], found[-half:] = self.numbers.add(part[:half], part[-half:])
             positions = np.empty(self.numbers.count, np.uint32)
-        scatter(positions, places, everyone)
-        if (gather(positions, places) != everyone).any():
+        scatter(positions, places, rows)
+        if (gather(positions, places) != rows).any():
             _, firsts, ranks = np.unique(given, return_index=True, return_inverse=True)
-            row = int((firsts[ranks] != everyone).argmax())
+            row = int((firsts[ranks] != rows).argmax())
             self._refuse_copy(row, int(firsts[ranks[row]]), int(given[row]))
         return least, positions
 
