@@ -8,13 +8,17 @@ threads.
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.errors import GraphError
 from edgewise.index_type import MAX_UINT32
 from edgewise.ingest.arrow import ColumnNumbers, integers, is_text, with_plain_nulls
 from edgewise.ingest.default_columns import JOINT
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.id_types import describe, joint_type, plain_type, restored, to_plain, unless_plain
-from edgewise.ingest.integers import IntegerNumbers
+from edgewise.ingest.integers import MAX_SPREAD, IntegerNumbers
+from edgewise.ingest.string_table import MISSING
+from edgewise.primitives import filled
+from edgewise.primitives.counting_sort import gather, scatter
 
 #: Integers that are numbered at a time.
 BLOCK = 1 << 20
@@ -34,7 +38,7 @@ def known_ids(kind, name, grow=False, expected=0):
     [[1, 0], [2, 2]]
     """
     known = (KnownStrings if is_text(plain_type(kind)) else KnownIntegers)(kind, name, grow)
-    known.numbers.reserve(expected)
+    known.reserve(expected)
     return known
 
 
@@ -102,6 +106,10 @@ class KnownIds:
             if not self.grow:
                 self._check(ends, numbers, row_of)
 
+    def reserve(self, count):
+        """Make room for ``count`` ids at once, before any is given."""
+        raise NotImplementedError
+
     def _extend(self, column):
         """Enter further ids, as they are numbered."""
         raise NotImplementedError
@@ -133,6 +141,9 @@ class KnownStrings(KnownIds):
         super().__init__(kind, name, grow)
         self.numbers = ColumnNumbers(self.kind, self.kind)
 
+    def reserve(self, count):
+        self.numbers.reserve(count)
+
     def _extend(self, column):
         numbers = self.numbers.add_column(column)
         copies = numbers != np.arange(self.count, self.count + len(numbers), dtype=np.uint32)
@@ -157,34 +168,61 @@ class KnownStrings(KnownIds):
 
 
 class KnownIntegers(KnownIds):
-    """Known ids that are integers."""
+    """Known ids that are integers; all are given before the first pairs.
+
+    Those that fill a good part of their range have their positions in an array over the range, unless others
+    may follow them; the others are in a hash table.
+    """
 
     def __init__(self, kind, name, grow):
         super().__init__(kind, name, grow)
         dtype = np.uint64 if str(self.kind) == "uint64" else np.int64
-        self.given, self.positions = Growing(dtype), Growing(np.uint32)
-        self.numbers = IntegerNumbers(dtype)
+        self.given, self.numbers = Growing(dtype), IntegerNumbers(dtype)
+
+    def reserve(self, count):
+        self.given.reserve(count)
 
     def _extend(self, column):
         values = _integers(column, self.given.array.dtype)
         self.given.extend(len(values))[:] = values
-        for start in range(0, len(values), BLOCK):
-            part = values[start : start + BLOCK]
-            half = (len(part) + 1) // 2  # the halves of an odd number overlap
-            left, right = self.numbers.add(part[:half], part[len(part) - half :])
-            self.positions.extend(self.numbers.count - self.positions.used)
-            begin = self.count + start
-            self.positions.array[left] = np.arange(begin, begin + half)
-            self.positions.array[right] = np.arange(begin + len(part) - half, begin + len(part))
-        if self.numbers.count != self.given.used:
-            _, firsts, ranks = np.unique(self.given.used_items(), return_index=True, return_inverse=True)
-            row = int((firsts[ranks] != np.arange(len(ranks))).argmax())
-            self._refuse_copy(row, int(firsts[ranks[row]]), int(self.given.array[row]))
+
+    @cached_property
+    def _positions(self):
+        """Least id or ``None``, and the positions of ids by distances from it, or by their numbers."""
+        given, least = self.given.used_items(), None
+        rows = np.arange(self.count, dtype=np.uint32)
+        if self.count and not self.grow:
+            low, high = int(given.min()), int(given.max())
+            least = given.dtype.type(low) if high - low < MAX_SPREAD * self.count else None
+        if least is not None:
+            positions, places = filled(high - low + 1, MISSING, np.uint32), (given - least).view(np.int64)
+        else:
+            self.numbers.reserve(self.count)
+            places = np.empty(self.count, np.uint32)
+            for start in range(0, self.count, BLOCK):
+                part, found = given[start : start + BLOCK], places[start : start + BLOCK]
+                half = (len(part) + 1) // 2  # the halves of an odd number overlap
+                found[:half], found[-half:] = self.numbers.add(part[:half], part[-half:])
+            positions = np.empty(self.numbers.count, np.uint32)
+        scatter(positions, places, rows)
+        if (gather(positions, places) != rows).any():
+            _, firsts, ranks = np.unique(given, return_index=True, return_inverse=True)
+            row = int((firsts[ranks] != rows).argmax())
+            self._refuse_copy(row, int(firsts[ranks[row]]), int(given[row]))
+        return least, positions
 
     def _number(self, ends, numbers):
-        found_ids = self.numbers.add(*(_integers(column, self.given.array.dtype) for column in ends))
-        positions = self.positions.used_items()
-        for column, found in zip(numbers, found_ids):
+        least, positions = self._positions
+        columns = [_integers(column, self.given.array.dtype) for column in ends]
+        if least is not None:
+            for column, ids in zip(numbers, columns):
+                places = ids.view(np.uint64) - least.view(np.uint64)
+                outside = places >= len(positions)
+                places[outside] = 0
+                column[:] = gather(positions, places)
+                column[outside] = MISSING
+            return
+        for column, found in zip(numbers, self.numbers.add(*columns)):
             if self.numbers.count == self.count:
                 column[:] = positions[found]
                 continue
@@ -197,6 +235,7 @@ class KnownIntegers(KnownIds):
 
         ``numbers`` are all the arrays of numbers that were written; the numbers of new ids in them change.
         """
+        self._positions  # noqa: B018 -- were checked
         ids, new = self.given.used_items(), self.numbers.ids()[self.count :]
         if len(new):
             order = np.argsort(new)

@@ -239,12 +239,13 @@ def number_new(block, batch, table, lookup, blocks):
     first = np.uint64(block * BLOCK)
     end = np.uint64(min(block * BLOCK + BLOCK, batch.rows << batch.pairs))
     for position in range(first, end):
-        later = min(position + AHEAD, end - ONE)
-        if lookup.new_lengths[later]:
+        later, moved = min(position + AHEAD, end - ONE), number != batch.known + position
+        if moved and lookup.new_lengths[later]:
             prefetch(table.slots, lookup.results[later] & ENTRY)
         if lookup.new_lengths[position]:
-            slot = lookup.results[position] & ENTRY
-            table.slots[slot] = table.slots[slot] & UPPER_HALF | number
+            if moved:  # else the slot has the number, as all strings of the batch so far are new
+                slot = lookup.results[position] & ENTRY
+                table.slots[slot] = table.slots[slot] & UPPER_HALF | number
             lookup.results[position] = number
             text, start, length = string_at(position, batch)
             high |= copy_bytes(text, start, table.arena, place, length)

@@ -11,10 +11,10 @@ Splink would keep, also where a probability is null, NaN or a number of another 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import numpy as np
 from splink import DuckDBAPI
 from splink.internals import clustering
 from splink.internals.linker_components import clustering as of_linkers
@@ -38,6 +38,8 @@ __all__ = [
     "unpatch",
 ]
 
+#: Columns of pairs with the ids.
+ENDS = ("id_l", "id_r")
 #: What :func:`patch` replaces: modules of Splink, and the name of a function there.
 PLACES = (
     (clustering, "solve_connected_components"),
@@ -218,31 +220,22 @@ def _unique(name) -> str:
 def _graph(nodes, node_id, edges, columns, condition) -> tuple[Graph, pyarrow.DataType | None]:
     """The graph of the pairs that meet a condition, and the type of its ids if those are integers.
 
-    ``columns`` are SQL, by names.  All ids are numbered as those of one table, at whose head the records of
-    one half are beside the others.
+    ``columns`` are SQL, by names.
     """
-    import pyarrow as pa
+    import pyarrow.types
 
-    records, pairs = _arrow(nodes, {"id": node_id})["id"], _arrow(edges, columns, condition)
-    ids = {node_id: records} | {columns[name]: pairs[name] for name in ("id_l", "id_r")}
-    for name, column in ids.items():
+    records, pairs = _arrow(nodes, {"id": node_id}), _arrow(edges, columns, condition)
+    for name, column in {node_id: records["id"], **{columns[name]: pairs[name] for name in ENDS}}.items():
         if column.null_count:
             raise GraphError(f"{name} is null; give such rows an id, or leave them out")
-    half = len(records) - len(records) // 2  # the halves of an odd number overlap
-    head = {"id_l": records.slice(0, half), "id_r": records.slice(len(records) - half)}
-    if weight := "level" in columns and "level":
-        head[weight] = pa.nulls(half, pa.int32()).fill_null(0)
-    table = pa.concat_tables([pa.table(head), pairs], promote_options="permissive")
-    numbered = Graph.from_frame(table, "id_l", "id_r", weight=weight)
-    sources, targets, weights = numbered.sources, numbered.targets, numbered.weights
-    known = np.zeros(numbered.n_vertices, bool)
-    known[sources[:half]] = known[targets[:half]] = True
-    if not known.all():
-        strange = numbered.ids_of(np.flatnonzero(~known)[:1]).tolist()[0]
-        raise GraphError(f"the id {strange!r} of a pair is in no record; add it, or leave out its pairs")
-    edges = sources[half:], targets[half:], None if weights is None else weights[half:]
-    kind = records.type if pa.types.is_integer(records.type) else None
-    return Graph(numbered.n_vertices, edges=edges, ids=numbered.ids), kind
+    number = partial(Graph.from_frame, pairs, *ENDS, weight="level" in columns and "level")
+    try:
+        graph = number(vertices=records)
+    except GraphError:  # records that are there twice, or an unknown id
+        graph = number(vertices=_arrow(nodes, {"id": f"distinct {node_id}"}))
+    graph.records = None
+    kind = records["id"].type
+    return graph, kind if pyarrow.types.is_integer(kind) else None
 
 
 def _arrow(frame, columns, condition=None) -> pyarrow.Table:

@@ -125,6 +125,26 @@ def test_a_copy_among_many_integers_is_named():
         ew.Graph.from_edges([1], [2], ids=ids)
 
 
+@pytest.mark.parametrize("apart", [1, 3, 1000])  # by an array over the range, or by a hash table
+@pytest.mark.parametrize("first", [-50, 0, 2**63 - 50_000_000, np.uint64(2**64 - 50_000_000)])
+def test_integers_have_the_positions_of_their_records(first, apart):
+    rng = np.random.default_rng(apart)
+    ids = rng.permutation(3000).astype(type(first) if first else np.int64) * type(first)(apart) + first
+    rows = rng.integers(0, 3000, (2, 5000))
+    graph = ew.Graph.from_frame({"a": ids[rows[0]], "b": ids[rows[1]]}, vertices=pa.table({"id": ids}))
+    assert np.array_equal(graph.sources, rows[0]) and np.array_equal(graph.targets, rows[1])
+    assert np.array_equal(graph.ids, ids)
+    for strange in (ids.min() - 1, ids.max() + 1, ids.min() + 1 if apart > 1 else ids.max() + 2):
+        with pytest.raises(GraphError, match=f"the id {strange} in row 2 is not in column 'id'"):
+            pairs = {"a": ids[:3], "b": np.array([ids[0], strange, ids[1]])}
+            ew.Graph.from_frame(pairs, vertices=graph.records)
+
+
+def test_records_that_are_there_twice_are_refused_without_pairs():
+    with pytest.raises(GraphError, match="holds 7 in rows 1 and 3"):
+        ew.Graph.from_frame({"a": [], "b": []}, vertices={"id": [7, 8, 7]})
+
+
 @pytest.mark.parametrize(
     ("people", "how", "problem"),
     [

@@ -106,7 +106,7 @@ def test_errors():
     db_api = splink.DuckDBAPI()
     nodes = pa.table({"my_id": [1]})
     for id, problem in (
-        (9, "the id 9 of a pair is in no record"),
+        (9, "the id 9 in row 1 is not in column 'id' of the records; add"),
         (None, "my_id_r.* is null; give"),
     ):
         pairs = pa.table({"my_id_l": [1], "my_id_r": pa.array([id], pa.int64())})
