@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.clusters.batch import Request
+from edgewise.clusters.batch import Request, done_again, worked_out
 from edgewise.clusters.ids import ids_of_kind
 from edgewise.clusters.naming import CHANGES, NONE, Log
-from edgewise.clusters.state import Delta, ends_of, keys_of
+from edgewise.clusters.state import Delta, Moves, ends_of, keys_of
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.id_types import restored
-from edgewise.primitives.counting_sort import gather, marked
 
 #: Parts of a request, in the order in which they are done, and what they are called in a table.
 OPERATIONS = {"removed": "remove", "withdrawn": "withdraw", "deleted": "delete", "records": "record"}
@@ -100,23 +99,19 @@ def asked_table(request: Request):
     return pa.concat_tables(parts)
 
 
-def members_table(entry: Entry, state):
-    """The records that got another cluster, as a table of Arrow; ``state`` is that before the entry."""
+def members_table(delta: Delta, state):
+    """The records with another cluster or tree, as a table of Arrow; ``state`` is that before the entry."""
     import pyarrow as pa
 
-    delta, n_old = entry.delta, int(np.searchsorted(entry.delta.records, state.n_records))
-    moved = np.ones(len(delta.records), bool)
-    moved[:n_old] = gather(state["clusters"], delta.records[:n_old]) != delta.clusters[:n_old]
-    moved = marked(moved)
-    records, clusters = gather(delta.records, moved), gather(delta.clusters, moved)
-    old = records[: np.searchsorted(records, state.n_records)]
-    columns = [] if state.ids is None else [state.ids.column(old)]
+    records, n_old = delta.records, np.searchsorted(delta.records, state.n_records)
+    columns = [] if state.ids is None else [state.ids.column(records[:n_old])]
     if delta.new_ids is not None:
         ids = ids_of_kind(delta.facts.kind, delta.facts.type)
         columns.append(restored(delta.new_ids, ids.type, len(delta.new_ids)))
     column = pa.chunked_array([one.cast(columns[-1].type) for one in columns]) if columns else pa.nulls(0)
-    record, cluster = arrow_array(records.astype(np.uint32)), arrow_array(clusters, clusters == NONE)
-    return pa.table({"record": record, "id": column, "cluster": cluster})
+    numbers, clusters = arrow_array(records.astype(np.uint32)), delta.clusters
+    cluster = arrow_array(clusters, clusters == NONE)
+    return pa.table({"record": numbers, "id": column, "cluster": cluster, "tree": arrow_array(delta.trees)})
 
 
 def request_in(asked, members, facts, state) -> Request:
@@ -139,6 +134,21 @@ def request_in(asked, members, facts, state) -> Request:
     before = facts._replace(entry=state.facts.entry, n_names=state.facts.n_names)
     values["scores"] = None if added.null_count or not facts.is_scored else numpy_array(added)
     return Request(facts=before, new_ids=new_ids, with_pairs=True, **values)
+
+
+def delta_in(asked, members, facts, state) -> Delta:
+    """What an entry changes in a state, out of its tables.
+
+    It is worked out again if the table of members is of a version that does not say all that came of it.
+    """
+    import pyarrow.compute as pc
+
+    request = request_in(asked, members, facts, state)
+    if "tree" not in members.column_names:
+        return worked_out(state, request)[0]
+    records, trees = (numpy_array(members[name]) for name in ("record", "tree"))
+    clusters = numpy_array(pc.fill_null(members["cluster"], NONE))
+    return done_again(state, request, facts, Moves(records.astype(np.int64), trees, clusters))
 
 
 class MemoryHistory:

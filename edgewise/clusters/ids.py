@@ -161,28 +161,6 @@ def kind_and_type(column, name):
     return kind_of(to_plain(column, given, name)), None if given is None else written_type(given)
 
 
-def parts_of(column):
-    """The arrays of a plain column by name, as of :attr:`Ids.parts`."""
-    if is_integer_column(column):
-        return {"ids": _values(column)}
-    strings = _wide(column)
-    first, last = int(strings.starts[0]), int(strings.starts[-1])
-    return {"starts": strings.starts - first, "text": strings.text[first:last]}
-
-
-def column_of(arrays, kind):
-    """The plain column of a kind that :func:`parts_of` took apart; ``None`` if there is none."""
-    import pyarrow as pa
-
-    if "ids" in arrays:
-        return arrow_array(arrays["ids"])
-    if "starts" not in arrays:
-        return None
-    wide = pa.large_string() if kind == StringIds.kind else pa.large_binary()
-    buffers = [None, pa.py_buffer(arrays["starts"]), pa.py_buffer(arrays["text"])]
-    return pa.Array.from_buffers(wide, len(arrays["starts"]) - 1, buffers)
-
-
 def _values(column):
     """A column of integers as the loops take it."""
     return integers(column, np.dtype(np.int64)).astype(np.int64)

@@ -8,8 +8,8 @@ that must be together; a *cluster* is a tree, or a part of one that decisions di
 ``max_size`` and ``one_to_one``.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
-then taken in, so that it happens as a whole or not at all.  A store that is opened takes in the deltas of its
-files in the same way.
+then taken in, so that it happens as a whole or not at all.  A store that is opened makes the deltas of its
+last entries again, and takes them in in the same way.
 """
 
 from typing import Any, NamedTuple
@@ -107,6 +107,19 @@ class Facts(NamedTuple):
         return -np.inf if self.threshold is None else self.threshold
 
 
+class Moves(NamedTuple):
+    """Records with another tree or cluster, in ascending order, among them all new ones.
+
+    Attributes
+    ----------
+    records, trees, clusters : (changed records,) int64, uint32 and int64 arrays
+    """
+
+    records: Any
+    trees: Any
+    clusters: Any
+
+
 class Delta(NamedTuple):
     """What a batch changes.
 
@@ -116,21 +129,19 @@ class Delta(NamedTuple):
         Those after the batch.
     new_ids : pyarrow.Array or None
         Ids of new records, as they are numbered.
-    ones, others : (new pairs,) uint32 arrays
-        Records of new pairs, in the order of their keys.
-    new_scores : (new pairs,) float64 array
+    keys, new_scores : (new pairs,) uint64 and float64 arrays
+        New pairs, in the order of their keys.
     rows, scores : (changed pairs,) int64 and float64 arrays
         Pairs that were there, with new scores; NaN removes one.
     records, trees, clusters : (changed records,) int64, uint32 and int64 arrays
-        Records with another tree or cluster, in ascending order, among them all new ones.
+        As of :class:`Moves`.
     musts, cannots : (decisions,) uint64 arrays
         Keys of all decisions after the batch, ascending.
     """
 
     facts: Facts
     new_ids: Any
-    ones: Any
-    others: Any
+    keys: Any
     new_scores: Any
     rows: Any
     scores: Any
@@ -221,12 +232,10 @@ class State:
             self.ids.extend(delta.new_ids)
             for name in ("trees", "clusters"):
                 self.parts[name].extend(len(delta.new_ids), len(delta.new_ids) // SPARE)
-        if len(delta.ones):
-            rows = np.arange(self.n_pairs, self.n_pairs + len(delta.ones), dtype=np.uint32)
-            self.pair_runs.add(Run(keys_of(delta.ones, delta.others), rows))
-            for name, values in zip(
-                ("ones", "others", "scores"), (delta.ones, delta.others, delta.new_scores)
-            ):
+        if len(delta.keys):
+            rows = np.arange(self.n_pairs, self.n_pairs + len(delta.keys), dtype=np.uint32)
+            self.pair_runs.add(Run(delta.keys, rows))
+            for name, values in zip(("ones", "others", "scores"), (*ends_of(delta.keys), delta.new_scores)):
                 self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
         scatter(self["scores"], delta.rows, delta.scores)
         scatter(self["trees"], delta.records, delta.trees)

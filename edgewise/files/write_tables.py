@@ -88,14 +88,14 @@ def as_tables(thing):
         yield table.slice(start, BLOCK)
 
 
-def write_parquet(thing, stream) -> None:
-    """Write Parquet."""
+def write_parquet(thing, stream, row_group=ROW_GROUP) -> None:
+    """Write Parquet, in row groups of so many rows."""
     first, tables = _first(thing)
     repeating = _repeating(first)
     options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
     options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
     options["column_encoding"] = dict.fromkeys(_other_integers(first, repeating), INTEGERS)
-    blocks = _row_groups(tables)
+    blocks = _row_groups(tables, row_group)
     start = list(islice(blocks, 2))
     if len(start) > 1:
         _write_row_groups(chain(start, blocks), stream, options)
@@ -173,15 +173,15 @@ def _other_integers(table, repeating):
     ]
 
 
-def _row_groups(tables):
-    """The rows of tables of any sizes in row groups of :data:`ROW_GROUP` rows, the last one shorter."""
+def _row_groups(tables, size=ROW_GROUP):
+    """The rows of tables of any sizes in row groups of so many rows, the last one shorter."""
     import pyarrow as pa
 
     waiting: list = []
     count = 0
     for table in tables:
-        while count + table.num_rows >= ROW_GROUP:
-            missing = ROW_GROUP - count
+        while count + table.num_rows >= size:
+            missing = size - count
             yield pa.concat_tables([*waiting, table.slice(0, missing)])
             table, waiting, count = table.slice(missing), [], 0
         waiting.append(table)

@@ -140,13 +140,14 @@ class OnDisk:
         except Killed:
             return "killed"
         finally:
+            self.store._history.wait()
             self.pages._sync, self.pages.FEW_BYTES = sync, few
             if left <= 0 or self.draw.random() < 0.2:
                 self.open_again()
 
     def open_again(self):
         if self.draw.random() < 0.1:
-            for one in (*self.path.glob("base-*/*.npy"), *self.path.glob("*.npz")):
+            for one in self.path.glob("base-*/*"):
                 if self.draw.random() < 0.3:
                     one.unlink()
         self.store = self.opened(self.path)

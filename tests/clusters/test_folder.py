@@ -15,6 +15,7 @@ import pytest
 import edgewise as ew
 from edgewise.clusters import folder
 from edgewise.errors import FileError
+from edgewise.files import checksum
 from tests.cluster_model import batch_after
 from tests.processes import ended
 
@@ -72,40 +73,48 @@ def test_kills_at_random_lose_nothing(tmp_path):
         assert same(store, expected_after(entries))
 
 
-def test_a_part_of_a_delta_is_left_by_a_kill(tmp_path):
-    store = store_at(tmp_path / "store", 2)
-    part = tmp_path / "store" / ".0bbfd16f-0123456789abcdef-part-00000003-delta.npz"
-    part.write_bytes(b"PK")
-    store.apply(**batch_after(2))
-    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(3))
+@pytest.mark.parametrize("what", ("a folder", "an array", "its facts", "other facts"))
+def test_a_base_that_is_damaged_is_made_again(tmp_path, monkeypatch, what):
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    path = tmp_path / "store"
+    written = store_at(path, 4)._history
+    written.wait()
+    (base,) = path.glob("base-*")
+    if what == "other facts":
+        written.base["facts"]["n_names"] += 1
+        folder._write_facts(base / "manifest.json", written.base)
+    else:
+        damage(base / {"a folder": "", "an array": "trees.npy", "its facts": "manifest.json"}[what])
+    store = ew.ClusterStore.open(path)
+    assert same(store, expected_after(4)) and store._history.base["entry"] == 0
+    store.apply(**batch_after(4))
+    store._history.wait()
+    assert [one.name for one in path.glob("base-*")] == ["base-00000005"]
+    store = ew.ClusterStore.open(path)
+    assert same(store, expected_after(5)) and store._history.base["entry"] == 5
 
 
-@pytest.mark.parametrize("few", (0, 1 << 20))
-def test_what_can_be_made_again_is_made_again(tmp_path, monkeypatch, few):
-    monkeypatch.setattr(folder, "FEW_BYTES", few)
-    store_at(tmp_path / "whole", 4)
-    names = [
-        one.name
-        for one in (tmp_path / "whole").iterdir()
-        if one.name.startswith("base") or one.suffix == ".npz"
-    ]
-    assert names
-    for name in names:
-        path = tmp_path / f"without {name}"
-        shutil.copytree(tmp_path / "whole", path)
-        damage(path / name)
-        store = ew.ClusterStore.open(path)
-        assert same(store, expected_after(4))
-        store.apply(**batch_after(4))
-        assert not ew.ClusterStore.open(path)._history.needs_base
-        assert same(ew.ClusterStore.open(path), expected_after(5))
+def test_a_base_that_cannot_be_written_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    store = ew.ClusterStore.create(tmp_path / "store", threshold=0.5)
+    with monkeypatch.context() as patched:
+        patched.setattr(folder, "_write_array", full)
+        store.apply(**batch_after(0))
+        store._history.wait()
+    assert not list((tmp_path / "store").glob("*base*"))
+    store.apply(**batch_after(1))
+    store._history.wait()
+    assert [one.name for one in (tmp_path / "store").glob("*base*")] == ["base-00000002"]
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(2))
 
 
 def test_removed_pairs_are_left_out_of_a_base(tmp_path, monkeypatch):
     monkeypatch.setattr(folder, "FEW_BYTES", 0)
     store = store_at(tmp_path / "store", 8)
-    while store._history.facts["base"]["entry"] != store.entry:
+    store._history.wait()
+    while store._history.base["entry"] != store.entry:
         store.apply(**batch_after(store.entry))
+        store._history.wait()
     assert store._state.n_pairs == store.n_pairs < sum(len(batch_after(one)["add"]) for one in range(8))
     assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(store.entry))
     store.apply(**batch_after(store.entry))
@@ -143,7 +152,7 @@ def test_a_reader_is_not_disturbed(tmp_path, monkeypatch):
 def test_files_are_what_they_are_said_to_be(tmp_path):
     store_at(tmp_path / "store", 2)
     members = parquet.read_table(tmp_path / "store" / "00000001-members.parquet")
-    assert members.column_names == ["record", "id", "cluster"]
+    assert members.column_names == ["record", "id", "cluster", "tree"]
     asked = parquet.read_table(tmp_path / "store" / "00000002-asked.parquet")
     assert asked["operation"].to_pylist() == ["remove"] * 3 + ["add"] * 8
     log = parquet.read_table(tmp_path / "store" / "00000002-log.parquet")
@@ -160,7 +169,7 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     for name in ("version", "facts", "text", "parquet"):
         store_at(tmp_path / name, 1)
     changed_manifest(tmp_path / "version", edgewise_clusters=9)
-    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 2\)"):
+    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 3\)"):
         ew.ClusterStore.open(tmp_path / "version")
     changed_manifest(tmp_path / "facts", threshold=0.9)
     (tmp_path / "text" / "manifest.json").write_text('{"edgewise_clusters": 1')
@@ -179,20 +188,29 @@ def test_other_versions_and_damage_are_refused(tmp_path):
         ew.ClusterStore.open(tmp_path)
 
 
-def test_a_store_of_the_first_version_is_read(tmp_path):
+@pytest.mark.parametrize("version", (1, 2))
+def test_a_store_of_an_older_version_is_read(tmp_path, version):
+    """It has a base and deltas of another form, and no trees in its tables of members."""
     path = tmp_path / "store"
     store_at(path, 2)
-    facts = json.loads((path / "manifest.json").read_text())
-    for one in (facts, *(entry["facts"] for entry in facts["entries"])):
+    facts = json.loads((path / "manifest.json").read_text()) | {"edgewise_clusters": version, "base": None}
+    for entry in facts["entries"]:
+        file = path / f"{entry['entry']:08}-members.parquet"
+        parquet.write_table(parquet.read_table(file).drop_columns(["tree"]), file)
+        entry["files"]["members"] = {"bytes": file.stat().st_size, "crc32": checksum.of_file(file)}
+        (path / f"{entry['entry']:08}-delta.npz").write_bytes(b"PK")
+        del entry["bytes"]
+    for one in (facts, *(entry["facts"] for entry in facts["entries"])) if version == 1 else ():
         del one["max_size"], one["one_to_one"]
     facts.pop("checksum")
-    facts["edgewise_clusters"] = 1
-    (path / "manifest.json").write_text(json.dumps(facts | {"checksum": folder._checksum(facts)}))
+    folder._write_facts(path / "manifest.json", facts)
     store = ew.ClusterStore.open(path)
     assert same(store, expected_after(2)) and store.max_size is None
     store.apply(**batch_after(2))
+    store._history.wait()
     assert same(ew.ClusterStore.open(path), expected_after(3))
-    assert json.loads((path / "manifest.json").read_text())["edgewise_clusters"] == 2
+    assert json.loads((path / "manifest.json").read_text())["edgewise_clusters"] == 3
+    assert list(path.glob("base-*")) and not list(path.glob("*.npz"))
 
 
 def test_settings_are_kept(tmp_path):
@@ -204,12 +222,12 @@ def test_settings_are_kept(tmp_path):
     assert (store.threshold, store.max_size, store.one_to_one) == (0.5, 9, None)
 
 
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
 def test_a_disk_that_is_full(tmp_path, monkeypatch):
     store = store_at(tmp_path / "store", 2)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patched:
         patched.setattr(folder, "write_parquet", full)
         with pytest.raises(FileError, match="the disk is full"):
