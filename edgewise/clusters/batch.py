@@ -35,6 +35,7 @@ from edgewise.clusters.state import HALF, LOW_HALF, NO_CLUSTER, Delta, Facts, Mo
 from edgewise.components import connected_components
 from edgewise.device import device, each
 from edgewise.errors import GraphError, argument
+from edgewise.forest import minimum_spanning_forest
 from edgewise.forest.constraints import Decisions, constrained, small_enough
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
@@ -569,3 +570,60 @@ def _is_divided(labels, touched, limits):
         keys = np.sort(labels[of_one] << 32 | limits.datasets.codes[of_one])
         found[keys[1:][keys[1:] == keys[:-1]] >> 32] = True
     return found
+
+
+class Refusal(NamedTuple):
+    """A pair of records that is in no cluster though it counts, its score, and why."""
+
+    source: Any
+    target: Any
+    score: float
+    reason: str
+
+
+def refusal(state: State, one: int, other: int) -> Refusal | None:
+    """The weakest pair that is refused on the strongest path between two records, or ``None`` without a path.
+
+    Decisions and datasets are about clusters before the size cuts them, so these are worked out again.
+    """
+    trees, clusters = state["trees"], state["clusters"]
+    if trees[one] != trees[other]:
+        return None
+    none = np.empty(0, np.int64)
+    request = Request(state.facts, None, *[none] * (len(Request._fields) - 3), False)
+    records = Records(trees, clusters, *(np.zeros(len(trees), bool) for _ in Records._fields[2:]))
+    records.is_touched[trees[one]] = True
+    changes = PairChanges(none, none, none.astype(np.uint64), none.astype(np.float64))
+    touched = _touched(state, Asked(request, records, changes, (state.musts, state.cannots)))
+    members, pairs = touched.members, touched.pairs
+    ends = [np.concatenate(both) for both in zip(pairs[:2], touched.musts)]
+    weights = np.concatenate([pairs.scores, np.full(len(touched.musts[0]), np.inf)])
+    forest = minimum_spanning_forest(Graph(len(members), edges=(*ends, weights)), maximum=True)
+    path = forest.explain(*np.searchsorted(members, [one, other])).path
+    source, target, score = (path[name].to_numpy() for name in ("source", "target", "weight"))
+    is_refused = clusters[members[source]] != clusters[members[target]]
+    at = np.flatnonzero(is_refused)[score[is_refused].argmin()]
+    datasets = _datasets(state, request, members, clusters != NO_CLUSTER)
+    parts = _divided(_tree_labels(touched), touched, Limits(None, datasets), str)
+    first, second = parts == parts[source[at]], parts == parts[target[at]]
+    name = _names(state, None)
+    reason = _reason(
+        state.facts, touched, datasets, (first, second), lambda position: name(members[position])
+    )
+    return Refusal(members[source[at]], members[target[at]], float(score[at]), reason)
+
+
+def _reason(facts, touched, datasets, parts, name):
+    """Why two clusters, as masks of members, are not together; one cluster was cut for its size."""
+    first, second = parts
+    if first[second].any():
+        size = f"{np.count_nonzero(first):,} records, more than {argument('max_size', facts.max_size)}"
+        return f"their cluster would have {size}"
+    ones, others = touched.cannots
+    opposed = np.flatnonzero((first[ones] & second[others]) | (first[others] & second[ones]))
+    if len(opposed):
+        return f"{name(ones[opposed[0]])} and {name(others[opposed[0]])} cannot be together"
+    code = np.intersect1d(datasets.codes[first], datasets.codes[second]).max()
+    both = (name(np.flatnonzero(part & (datasets.codes == code))[0]) for part in parts)
+    rule = argument("one_to_one", facts.one_to_one)
+    return f"{' and '.join(both)} are both of {datasets.names[code]!r}, of which {rule} allows one"

@@ -50,8 +50,8 @@ from edgewise.files.streams import reading
 from edgewise.files.write_tables import write_parquet
 from edgewise.ownership import check_owner
 
-#: The fact that says that a manifest is one of clusters, and its version; older ones can be read, too.
-MARK, VERSION, OLDEST = "edgewise_clusters", 3, 1
+#: The fact that says that a manifest is one of clusters, and its version.
+MARK, VERSION = "edgewise_clusters", 3
 DAMAGED = "is damaged; restore it from a copy"
 #: Files of an entry, which are written at the same time.
 FILES = 3
@@ -121,8 +121,8 @@ class Folder:
         return int(number) if number.isdigit() else sys.maxsize
 
     def _empty(self):
-        """The state before the first entry; a store of version 1 has a threshold only."""
-        return State({name: self.facts.get(name) for name in SETTINGS})
+        """The state before the first entry."""
+        return State({name: self.facts[name] for name in SETTINGS})
 
     def _from_base(self, folder):
         """The state in a base, and the facts of that; ValueError if it is not one of this store."""
@@ -177,8 +177,7 @@ class Folder:
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
         about |= {"files": {name: written.result() for name, written in files.items()}}
-        facts = {name: value for name, value in self.facts.items() if name != "base"}  # of version 2
-        facts |= {MARK: VERSION, "entries": [*self.facts["entries"], about]}
+        facts = self.facts | {"entries": [*self.facts["entries"], about]}
         _write_facts(self.path / MANIFEST, facts)
         self.facts = facts
         if self._needs_base():
@@ -197,7 +196,7 @@ class Folder:
         """Whether what has changed since the base is too long, and none is written yet."""
         if self._writing is not None and not self._writing.done():
             return False
-        n_bytes = sum(one.get("bytes", FEW_BYTES + 1) for one in self.facts["entries"][self.base["entry"] :])
+        n_bytes = sum(one["bytes"] for one in self.facts["entries"][self.base["entry"] :])
         return n_bytes > max(SPARE * self.base["bytes"], FEW_BYTES)
 
     def _begin_base(self, state):
@@ -226,8 +225,6 @@ class Folder:
         for one in self.path.glob("base-*"):
             if self._number(one) < base["entry"]:
                 shutil.rmtree(one, ignore_errors=True)
-        for one in self.path.glob("*-delta.npz"):  # of version 2
-            one.unlink()
 
     def wait(self) -> None:
         """Wait until no base is being written."""
@@ -283,7 +280,7 @@ def _read_facts(file):
         check_owner(file, stream.fileno(), "copy the store if it is right")
     if not isinstance(facts, dict) or MARK not in facts:
         raise FileError(file.parent, "is no store of clusters; name the folder of one")
-    if not isinstance(facts[MARK], int) or not OLDEST <= facts[MARK] <= VERSION:
+    if facts[MARK] != VERSION:
         problem = f"is of another version of edgewise (format {facts[MARK]!r}, not {VERSION})"
         raise FileError(file.parent, f"{problem}; open it with that version")
     if facts.pop("checksum") != _checksum(facts):

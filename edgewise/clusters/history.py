@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.clusters.batch import Request, done_again, worked_out
+from edgewise.clusters.batch import Request, done_again
 from edgewise.clusters.ids import ids_of_kind
 from edgewise.clusters.naming import CHANGES, NONE, Log
 from edgewise.clusters.state import Delta, Moves, ends_of, keys_of
@@ -137,15 +137,10 @@ def request_in(asked, members, facts, state) -> Request:
 
 
 def delta_in(asked, members, facts, state) -> Delta:
-    """What an entry changes in a state, out of its tables.
-
-    It is worked out again if the table of members is of a version that does not say all that came of it.
-    """
+    """What an entry changes in a state, out of its tables."""
     import pyarrow.compute as pc
 
     request = request_in(asked, members, facts, state)
-    if "tree" not in members.column_names:
-        return worked_out(state, request)[0]
     records, trees = (numpy_array(members[name]) for name in ("record", "tree"))
     clusters = numpy_array(pc.fill_null(members["cluster"], NONE))
     return done_again(state, request, facts, Moves(records.astype(np.int64), trees, clusters))

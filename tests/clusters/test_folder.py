@@ -15,7 +15,6 @@ import pytest
 import edgewise as ew
 from edgewise.clusters import folder
 from edgewise.errors import FileError
-from edgewise.files import checksum
 from tests.cluster_model import batch_after
 from tests.processes import ended
 
@@ -186,31 +185,6 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(FileError, match="is no store of clusters"):
         ew.ClusterStore.open(tmp_path)
-
-
-@pytest.mark.parametrize("version", (1, 2))
-def test_a_store_of_an_older_version_is_read(tmp_path, version):
-    """It has a base and deltas of another form, and no trees in its tables of members."""
-    path = tmp_path / "store"
-    store_at(path, 2)
-    facts = json.loads((path / "manifest.json").read_text()) | {"edgewise_clusters": version, "base": None}
-    for entry in facts["entries"]:
-        file = path / f"{entry['entry']:08}-members.parquet"
-        parquet.write_table(parquet.read_table(file).drop_columns(["tree"]), file)
-        entry["files"]["members"] = {"bytes": file.stat().st_size, "crc32": checksum.of_file(file)}
-        (path / f"{entry['entry']:08}-delta.npz").write_bytes(b"PK")
-        del entry["bytes"]
-    for one in (facts, *(entry["facts"] for entry in facts["entries"])) if version == 1 else ():
-        del one["max_size"], one["one_to_one"]
-    facts.pop("checksum")
-    folder._write_facts(path / "manifest.json", facts)
-    store = ew.ClusterStore.open(path)
-    assert same(store, expected_after(2)) and store.max_size is None
-    store.apply(**batch_after(2))
-    store._history.wait()
-    assert same(ew.ClusterStore.open(path), expected_after(3))
-    assert json.loads((path / "manifest.json").read_text())["edgewise_clusters"] == 3
-    assert list(path.glob("base-*")) and not list(path.glob("*.npz"))
 
 
 def test_settings_are_kept(tmp_path):
