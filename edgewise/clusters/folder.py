@@ -170,9 +170,12 @@ class Folder:
             yield partial(self._append, state, write, asked)
 
     def _append(self, state, write, asked, entry):
-        files = {"asked": asked, "log": write("log", lambda: entry.table)}
-        members = members_table(entry.delta, state)  # before the state takes the entry in
-        files["members"] = write("members", lambda: members)
+        members = partial(members_table, entry.delta, state.ids, state.n_records)
+        files = {
+            "log": write("log", lambda: entry.table),
+            "members": write("members", members),
+            "asked": asked,
+        }
         state.take(entry.delta)
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}

@@ -99,15 +99,19 @@ def asked_table(request: Request):
     return pa.concat_tables(parts)
 
 
-def members_table(delta: Delta, state):
-    """The records with another cluster or tree, as a table of Arrow; ``state`` is that before the entry."""
+def members_table(delta: Delta, ids, n_before):
+    """The records with another cluster or tree, as a table of Arrow.
+
+    There were ``n_before`` records before, and ``ids`` are at least those of them, or ``None``: they may grow
+    in the meantime, where nobody looks.
+    """
     import pyarrow as pa
 
-    records, n_old = delta.records, np.searchsorted(delta.records, state.n_records)
-    columns = [] if state.ids is None else [state.ids.column(records[:n_old])]
+    records, n_old = delta.records, np.searchsorted(delta.records, n_before)
+    columns = [] if ids is None else [ids.column(records[:n_old])]
     if delta.new_ids is not None:
-        ids = ids_of_kind(delta.facts.kind, delta.facts.type)
-        columns.append(restored(delta.new_ids, ids.type, len(delta.new_ids)))
+        kind = ids_of_kind(delta.facts.kind, delta.facts.type).type
+        columns.append(restored(delta.new_ids, kind, len(delta.new_ids)))
     column = pa.chunked_array([one.cast(columns[-1].type) for one in columns]) if columns else pa.nulls(0)
     numbers, clusters = arrow_array(records.astype(np.uint32)), delta.clusters
     cluster = arrow_array(clusters, clusters == NONE)
@@ -122,10 +126,8 @@ def request_in(asked, members, facts, state) -> Request:
     operations, sources, targets, scores = (asked[name].combine_chunks() for name in asked.column_names)
     for name, operation in OPERATIONS.items():
         rows = pc.equal(operations, operation)
-        one, other = (column.filter(rows) for column in (sources, targets))
-        values[name] = numpy_array(one).astype(np.int64)
-        if name not in SINGLE:
-            values[name] = keys_of(values[name], numpy_array(other))
+        ends = [numpy_array(column.filter(rows)).astype(np.int64) for column in (sources, targets)]
+        values[name] = ends[0] if name in SINGLE else keys_of(*ends)
     added = scores.filter(pc.equal(operations, "add"))
     column = members.filter(pc.greater_equal(members["record"], state.n_records))["id"].combine_chunks()
     new_ids = None

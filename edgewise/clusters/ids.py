@@ -119,7 +119,8 @@ class StringIds(Ids):
 
         starts, text = (self.parts[name].used_items() for name in ("starts", "text"))
         plain, wide = self._types()
-        column: Any = pa.Array.from_buffers(wide, len(self), [None, pa.py_buffer(starts), pa.py_buffer(text)])
+        buffers = [None, pa.py_buffer(starts), pa.py_buffer(text)]
+        column: Any = pa.Array.from_buffers(wide, len(starts) - 1, buffers)
         column = column if rows is None else column.take(arrow_array(rows))
         return column.cast(plain) if column.nbytes <= NARROW else column
 
