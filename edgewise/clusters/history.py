@@ -126,8 +126,8 @@ def request_in(asked, members, facts, state) -> Request:
     operations, sources, targets, scores = (asked[name].combine_chunks() for name in asked.column_names)
     for name, operation in OPERATIONS.items():
         rows = pc.equal(operations, operation)
-        ends = [numpy_array(column.filter(rows)).astype(np.int64) for column in (sources, targets)]
-        values[name] = ends[0] if name in SINGLE else keys_of(*ends)
+        ends = (numpy_array(column.filter(rows)).astype(np.int64) for column in (sources, targets))
+        values[name] = next(ends) if name in SINGLE else keys_of(*ends)
     added = scores.filter(pc.equal(operations, "add"))
     column = members.filter(pc.greater_equal(members["record"], state.n_records))["id"].combine_chunks()
     new_ids = None
