@@ -5,7 +5,8 @@ file                          holds
 ============================  ======================================================================
 ``manifest.json``             the entries and their files; an entry that it does not name is not there
 ``00000007-asked.parquet``    what was asked: pairs, records and decisions, by numbers of records
-``00000007-members.parquet``  the records that got another cluster or tree: number, id, cluster, tree
+``00000007-ids.parquet``      the records that are new: number and id
+``00000007-members.parquet``  the records that got another cluster or tree: number, cluster, tree
 ``00000007-log.parquet``      the log of clusters
 ``base-00000005``             the arrays of the store after an entry, to be mapped into memory
 ============================  ======================================================================
@@ -15,14 +16,15 @@ its base and the entries after that, whose tables say what came of them.  Its ar
 more, so that changes are taken in where they are mapped, in pages of the process alone.
 
 An entry is there when the manifest is, which is replaced after the tables of the entry are on disk.  They
-are written at the same time; what was asked is, while it is worked out what that changes.  Files of an entry
-that was killed or refused are written again.  One process writes, with a lock that ends with it; readers need
-none, since files that are there do not change.
+are written at the same time, and those of what was asked while it is worked out what that changes, by one
+core each, which leaves the interpreter to the others.  Files of an entry that was killed or refused are
+written again.  One process writes, with a lock that ends with it; readers need none, since files that are
+there do not change.
 
-Once the changes after the base are more than a quarter of it, another one is written without the pairs that
-are removed, while the process goes on.  The manifest does not name it: it is what some entries, which do not
-change any more, have made of nothing, so it may come whenever it is complete, or not at all.  It is renamed
-then, and says what it holds.  Where it is damaged, all entries are taken in.
+Once the changes after the base are more than a quarter of it, another one is written while the process goes
+on, of the arrays that only grow, and copies of the others.  The manifest does not name it: it is what some
+entries, which do not change any more, have made of nothing, so it may come whenever it is complete, or not at
+all.  It is renamed then, and says what it holds.  Where it is damaged, all entries are taken in.
 """
 
 import json
@@ -39,9 +41,10 @@ from typing import Any
 import numpy as np
 
 from edgewise.clusters.batch import Request
-from edgewise.clusters.history import Entry, asked_table, delta_in, members_table
+from edgewise.clusters.history import Entry, asked_table, delta_in, ids_table, members_table
 from edgewise.clusters.runs import Run
 from edgewise.clusters.state import SETTINGS, Delta, Facts, State
+from edgewise.device import threads
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, atomic_folder, atomic_write, writing
@@ -54,9 +57,12 @@ from edgewise.ownership import check_owner
 MARK, VERSION = "edgewise_clusters", 3
 DAMAGED = "is damaged; restore it from a copy"
 #: Files of an entry, which are written at the same time.
-FILES = 3
-#: Rows of their row groups, each of which is encoded by one core.
-ROW_GROUP = 1 << 16
+FILES = 4
+#: Rows of the row groups, each of which is encoded by one core, of files that are written while all others
+#: compute, and of those for which they wait.
+BLOCK, ROW_GROUP = 1 << 20, 1 << 17
+#: Items that a thread copies at a time.
+PIECE = 1 << 20
 #: Parts of a state whose items change in place.
 CHANGING = ("scores", "trees", "clusters")
 #: The facts of a base where there is none.
@@ -135,8 +141,8 @@ class Folder:
     def _continued(self, state, base):
         """A state of some entries after those that follow."""
         for entry in self.facts["entries"][state.facts.entry :]:
-            tables = (self.table(entry, name) for name in ("asked", "members"))
-            state.take(delta_in(*tables, Facts(**entry["facts"]), state))
+            tables = {name: self.table(entry, name) for name in ("asked", "ids", "members")}
+            state.take(delta_in(tables, Facts(**entry["facts"]), state))
         self.base = base
         return state
 
@@ -162,20 +168,18 @@ class Folder:
     def appending(self, request: Request, state: State) -> Iterator[Callable[[Entry], None]]:
         """Context with a function that appends the entry of a request, and has the state take it in.
 
-        What was asked is written in the meantime.
+        What was asked, and the ids that are new, are written in the meantime.
         """
+        n_before = state.n_records
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
             write = partial(pool.submit, self._write_table, state.facts.entry + 1)
-            asked = write("asked", partial(asked_table, request))
-            yield partial(self._append, state, write, asked)
+            files = {"asked": write("asked", BLOCK, partial(asked_table, request))}
+            files["ids"] = write("ids", BLOCK, partial(ids_table, request, n_before))
+            yield partial(self._append, state, write, files)
 
-    def _append(self, state, write, asked, entry):
-        members = partial(members_table, entry.delta, state.ids, state.n_records)
-        files = {
-            "log": write("log", lambda: entry.table),
-            "members": write("members", members),
-            "asked": asked,
-        }
+    def _append(self, state, write, files, entry):
+        files["log"] = write("log", ROW_GROUP, lambda: entry.table)
+        files["members"] = write("members", ROW_GROUP, partial(members_table, entry.delta))
         state.take(entry.delta)
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
@@ -186,12 +190,12 @@ class Folder:
         if self._needs_base():
             self._begin_base(state)
 
-    def _write_table(self, number, name, make):
+    def _write_table(self, number, name, row_group, make):
         """Write the table that ``make()`` returns, on disk; return what the manifest says of it."""
         path = self.file(number, f"{name}.parquet")
         with open(path, "wb") as file:
             stream = checksum.CheckedWriter(path, file)
-            write_parquet(make(), stream, ROW_GROUP)
+            write_parquet(make(), stream, row_group)
         _sync(path)
         return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 
@@ -208,8 +212,8 @@ class Folder:
         Other threads do this, to the end of the process if need be.  If it cannot be done, the base before
         stays, and a later entry tries again.
         """
-        state.leave_out_removed()
         base: dict[str, Any] = {MARK: VERSION, "entry": state.facts.entry, "facts": state.facts._asdict()}
+        base["n_removed"] = state.n_removed
         pool = ThreadPoolExecutor(1, "edgewise-base")
         self._writing = pool.submit(self._write_base, _base_arrays(state), base)
         pool.shutdown(wait=False)
@@ -332,10 +336,19 @@ def _base_arrays(state):
     """The arrays of a state by name, as they stay while it changes."""
     arrays = {name: part.used_items() for name, part in _parts(state).items()}
     for name, one in _runs(state).items():
-        arrays[f"{name}-keys"], arrays[f"{name}-rows"] = one.whole()
-    with ThreadPoolExecutor(len(CHANGING), "edgewise-copy") as pool:
-        arrays |= zip(CHANGING, pool.map(np.copy, (arrays[name] for name in CHANGING)))
+        for number, run in enumerate(one.runs):
+            arrays[f"{name}-keys-{number}"], arrays[f"{name}-rows-{number}"] = run
+    with ThreadPoolExecutor(threads.count(), "edgewise-copy") as pool:
+        arrays |= {name: _copied(arrays[name], pool) for name in CHANGING}
     return arrays | {"musts": state.musts, "cannots": state.cannots}
+
+
+def _copied(array, pool):
+    """A copy of an array, by the threads of a pool."""
+    copy = np.empty_like(array)
+    pieces = (slice(first, first + PIECE) for first in range(0, len(array), PIECE))
+    list(pool.map(lambda piece: np.copyto(copy[piece], array[piece]), pieces))
+    return copy
 
 
 def _write_array(path, array):
@@ -363,7 +376,8 @@ def _take_base(state, folder, about):
     state.set_ids()
     for name, part in _parts(state).items():
         part.array, part.used = arrays[name], used[name]
+    arrays = {name: array[: used[name]] for name, array in arrays.items()}
     for name, one in _runs(state).items():
-        keys, rows = (arrays[f"{name}-{of}"][: used[f"{name}-{of}"]] for of in ("keys", "rows"))
-        one.runs = [Run(keys, rows)] if len(keys) else []
-    state.musts, state.cannots = (arrays[name][: used[name]] for name in ("musts", "cannots"))
+        numbers = range(sum(other.startswith(f"{name}-keys-") for other in arrays))
+        one.runs = [Run(*(arrays[f"{name}-{of}-{number}"] for of in ("keys", "rows"))) for number in numbers]
+    state.musts, state.cannots, state.n_removed = arrays["musts"], arrays["cannots"], about["n_removed"]

@@ -99,26 +99,29 @@ def asked_table(request: Request):
     return pa.concat_tables(parts)
 
 
-def members_table(delta: Delta, ids, n_before):
-    """The records with another cluster or tree, as a table of Arrow.
-
-    There were ``n_before`` records before, and ``ids`` are at least those of them, or ``None``: they may grow
-    in the meantime, where nobody looks.
-    """
+def ids_table(request: Request, n_before):
+    """The new records with their ids, as a table of Arrow; there were ``n_before`` before."""
     import pyarrow as pa
 
-    records, n_old = delta.records, np.searchsorted(delta.records, n_before)
-    columns = [] if ids is None else [ids.column(records[:n_old])]
-    if delta.new_ids is not None:
-        kind = ids_of_kind(delta.facts.kind, delta.facts.type).type
-        columns.append(restored(delta.new_ids, kind, len(delta.new_ids)))
-    column = pa.chunked_array([one.cast(columns[-1].type) for one in columns]) if columns else pa.nulls(0)
-    numbers, clusters = arrow_array(records.astype(np.uint32)), delta.clusters
+    count = 0 if request.new_ids is None else len(request.new_ids)
+    ids = pa.nulls(0, pa.string())
+    if count:
+        ids = restored(request.new_ids, ids_of_kind(request.facts.kind, request.facts.type).type, count)
+    return pa.table(
+        {"record": arrow_array(np.arange(n_before, n_before + count, dtype=np.uint32)), "id": ids}
+    )
+
+
+def members_table(delta: Delta):
+    """The records with another cluster or tree, as a table of Arrow."""
+    import pyarrow as pa
+
+    numbers, clusters = arrow_array(delta.records.astype(np.uint32)), delta.clusters
     cluster = arrow_array(clusters, clusters == NONE)
-    return pa.table({"record": numbers, "id": column, "cluster": cluster, "tree": arrow_array(delta.trees)})
+    return pa.table({"record": numbers, "cluster": cluster, "tree": arrow_array(delta.trees)})
 
 
-def request_in(asked, members, facts, state) -> Request:
+def request_in(asked, ids, facts, state) -> Request:
     """What was asked of a state, out of the tables of an entry; ``facts`` are those after it."""
     import pyarrow.compute as pc
 
@@ -129,8 +132,7 @@ def request_in(asked, members, facts, state) -> Request:
         ends = (numpy_array(column.filter(rows)).astype(np.int64) for column in (sources, targets))
         values[name] = next(ends) if name in SINGLE else keys_of(*ends)
     added = scores.filter(pc.equal(operations, "add"))
-    column = members.filter(pc.greater_equal(members["record"], state.n_records))["id"].combine_chunks()
-    new_ids = None
+    column, new_ids = ids["id"].combine_chunks(), None
     if len(column):
         new_ids = ids_of_kind(facts.kind, facts.type).plain(column, "id")
     before = facts._replace(entry=state.facts.entry, n_names=state.facts.n_names)
@@ -138,11 +140,11 @@ def request_in(asked, members, facts, state) -> Request:
     return Request(facts=before, new_ids=new_ids, with_pairs=True, **values)
 
 
-def delta_in(asked, members, facts, state) -> Delta:
-    """What an entry changes in a state, out of its tables."""
+def delta_in(tables, facts, state) -> Delta:
+    """What an entry changes in a state, out of its tables by name."""
     import pyarrow.compute as pc
 
-    request = request_in(asked, members, facts, state)
+    request, members = request_in(tables["asked"], tables["ids"], facts, state), tables["members"]
     records, trees = (numpy_array(members[name]) for name in ("record", "tree"))
     clusters = numpy_array(pc.fill_null(members["cluster"], NONE))
     return done_again(state, request, facts, Moves(records.astype(np.int64), trees, clusters))
@@ -154,19 +156,14 @@ class MemoryHistory:
     def __init__(self):
         self.tables: list[Any] = []
         self.members: list[tuple] = []
-        self.n_removed = 0
 
     def appending(self, request: Request, state):
         """Context with a function that keeps the entry of a request, and has the state take it in."""
         return nullcontext(partial(self._append, state))
 
     def _append(self, state, entry):
-        """Keep an entry; leave out removed pairs once they may be the most."""
+        """Keep an entry."""
         state.take(entry.delta)
-        self.n_removed += int(np.count_nonzero(np.isnan(entry.delta.scores)))
-        if 2 * self.n_removed > state.n_pairs:
-            state.leave_out_removed()
-            self.n_removed = 0
         self.tables.append(entry.table)
         self.members.append((entry.delta.records, entry.delta.clusters))
 

@@ -2,10 +2,9 @@
 
 Records and pairs have consecutive numbers, in the order in which they came.  Records keep them: one that is
 deleted has no cluster, and can come back.  A pair that is removed has the score NaN, and can come back, until
-such pairs are left out, and those after them get other rows; nothing that is written names rows of pairs
-after that.  A *tree* is a component of the active pairs, those that reach the threshold, and of the pairs
-that must be together; a *cluster* is a tree, or a part of one that decisions divide, or the settings
-``max_size`` and ``one_to_one``.
+such pairs may be the most: then they are left out, and others get their rows.  A *tree* is a component of the
+active pairs, those that reach the threshold, and of the pairs that must be together; a *cluster* is a tree,
+or a part of one that decisions divide, or the settings ``max_size`` and ``one_to_one``.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
 then taken in, so that it happens as a whole or not at all.  A store that is opened makes the deltas of its
@@ -167,6 +166,8 @@ class State:
         From keys of pairs to pairs.
     musts, cannots : (decisions,) uint64 arrays
         Keys of decisions, ascending.
+    n_removed : int
+        How many pairs were removed since such pairs were left out, those included that came back.
     """
 
     def __init__(self, settings=None):
@@ -179,6 +180,7 @@ class State:
         self.parts = {name: Growing(kind) for name, kind in kinds.items()}
         self.pair_runs = Runs()
         self.musts = self.cannots = np.empty(0, np.uint64)
+        self.n_removed = 0
 
     def __getitem__(self, name):
         """The items of a part that are in use."""
@@ -202,11 +204,9 @@ class State:
             self.parts[name].used = n
         return self.parts["trees"].array[: n + n_new], self.parts["clusters"].array[: n + n_new]
 
-    def leave_out_removed(self):
+    def _leave_out_removed(self):
         """Leave out pairs that are removed."""
-        kept = marked(~np.isnan(self["scores"]))
-        if len(kept) == self.n_pairs:
-            return
+        kept, self.n_removed = marked(~np.isnan(self["scores"])), 0
         moved = filled(self.n_pairs, ABSENT, np.int64)
         scatter(moved, kept, np.arange(len(kept)))
         for name in ("ones", "others", "scores"):
@@ -240,3 +240,6 @@ class State:
         scatter(self["scores"], delta.rows, delta.scores)
         scatter(self["trees"], delta.records, delta.trees)
         scatter(self["clusters"], delta.records, delta.clusters)
+        self.n_removed += int(np.count_nonzero(np.isnan(delta.scores)))
+        if 2 * self.n_removed > self.n_pairs:
+            self._leave_out_removed()
