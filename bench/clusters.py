@@ -105,14 +105,22 @@ def batches(given):
         if where == "disk":
             store = ew.ClusterStore.create(path, threshold=THRESHOLD)
         store.apply(add=pairs)
-        stored = store.pairs().select([0, 1])
+        stored, seconds = store.pairs().select([0, 1]), 0.0
         for number in range(given.count):
             gone, more = stored.slice(number * half, half), added.slice(number * half, half)
             with Clock() as clock:
                 store.apply(remove=gone, add=more)
             row = {"pairs": given.pairs, "where": where, "changes": 2 * half, "seconds": clock.wall}
             row |= {"thread_seconds": clock.threads, "changes_per_second": round(2 * half / clock.wall)}
+            seconds += clock.wall
             yield row
+        changes = 2 * half * given.count
+        row = {"pairs": given.pairs, "where": f"{where}, all batches", "changes": changes}
+        yield row | {"seconds": round(seconds, 3), "changes_per_second": round(changes / seconds)}
+        if where == "disk":
+            with Clock() as clock:
+                store._history.wait()
+            yield {"pairs": given.pairs, "where": "disk, base after the last batch", "seconds": clock.wall}
     shutil.rmtree(path)
 
 

@@ -589,11 +589,11 @@ def refusal(state: State, one: int, other: int) -> Refusal | None:
     trees, clusters = state["trees"], state["clusters"]
     if trees[one] != trees[other]:
         return None
-    none = np.empty(0, np.int64)
-    request = Request(state.facts, None, *[none] * (len(Request._fields) - 3), False)
+    none, keys = np.empty(0, np.int64), np.empty(0, np.uint64)
+    request = Request(state.facts, None, keys, none, keys, none, keys, None, keys, keys, False)
     records = Records(trees, clusters, *(np.zeros(len(trees), bool) for _ in Records._fields[2:]))
     records.is_touched[trees[one]] = True
-    changes = PairChanges(none, none, none.astype(np.uint64), none.astype(np.float64))
+    changes = PairChanges(none, np.empty(0), keys, np.empty(0))
     touched = _touched(state, Asked(request, records, changes, (state.musts, state.cannots)))
     members, pairs = touched.members, touched.pairs
     ends = [np.concatenate(both) for both in zip(pairs[:2], touched.musts)]

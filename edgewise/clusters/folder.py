@@ -172,7 +172,7 @@ class Folder:
         """
         n_before = state.n_records
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
-            write = partial(pool.submit, self._write_table, state.facts.entry + 1)
+            write: Any = partial(pool.submit, self._write_table, state.facts.entry + 1)
             files = {"asked": write("asked", BLOCK, partial(asked_table, request))}
             files["ids"] = write("ids", BLOCK, partial(ids_table, request, n_before))
             yield partial(self._append, state, write, files)
