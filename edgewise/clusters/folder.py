@@ -170,9 +170,12 @@ class Folder:
 
         What was asked, and the ids that are new, are written in the meantime.
         """
-        n_before = state.n_records
+        number, n_before = state.facts.entry + 1, state.n_records
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
-            write: Any = partial(pool.submit, self._write_table, state.facts.entry + 1)
+
+            def write(name, row_group, make):
+                return pool.submit(self._write_table, number, name, row_group, make)
+
             files = {"asked": write("asked", BLOCK, partial(asked_table, request))}
             files["ids"] = write("ids", BLOCK, partial(ids_table, request, n_before))
             yield partial(self._append, state, write, files)
