@@ -41,9 +41,9 @@ PAGE = 1 << 17
 #: How integers that do not repeat are encoded: their differences, in as few bits as these need.  Names of
 #: clusters and rows rise mostly, so that Zstandard has a tenth of the bytes to look at.
 INTEGERS = "DELTA_BINARY_PACKED"
-#: Rows that show whether the values of a column repeat.
+#: Rows, in equal distances, that show whether the values of a column repeat.
 SAMPLE = 1 << 14
-#: Rows of a sample for each distinct value from which on the values of a column repeat.
+#: Rows of a sample with a value, for each distinct one, from which on the values of a column repeat.
 REPEATS = 8
 
 
@@ -130,17 +130,20 @@ def _encoded(table, options):
 
 
 def _repeating(table):
-    """Columns whose values repeat in the first rows, for which a dictionary pays; ids hardly ever do."""
+    """Columns whose values repeat in some rows, for which a dictionary pays; ids hardly ever do."""
+    import numpy as np
     import pyarrow as pa
 
-    names = []
+    names, count = [], min(table.num_rows, SAMPLE)
+    rows = arrow_array(np.arange(count) * table.num_rows // max(count, 1))
     for name, column in zip(table.column_names, table.columns):
-        sample = column.slice(0, SAMPLE)
+        sample = column.take(rows)
         try:
             distinct = _count_distinct(sample)
         except pa.ArrowException:  # lists and other nested values
             continue
-        if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
+        repeats = 0 < distinct <= (count - sample.null_count) // REPEATS
+        if repeats and not pa.types.is_boolean(column.type):
             names.append(name)
     return names
 
