@@ -88,14 +88,14 @@ def as_tables(thing):
         yield table.slice(start, BLOCK)
 
 
-def write_parquet(thing, stream, row_group=ROW_GROUP) -> None:
-    """Write Parquet, in row groups of so many rows."""
+def write_parquet(thing, stream, row_group=None) -> None:
+    """Write Parquet, in row groups of so many rows, :data:`ROW_GROUP` by default."""
     first, tables = _first(thing)
     repeating = _repeating(first)
     options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
     options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
     options["column_encoding"] = dict.fromkeys(_other_integers(first, repeating), INTEGERS)
-    blocks = _row_groups(tables, row_group)
+    blocks = _row_groups(tables, row_group or ROW_GROUP)
     start = list(islice(blocks, 2))
     if len(start) > 1:
         _write_row_groups(chain(start, blocks), stream, options)
@@ -176,7 +176,7 @@ def _other_integers(table, repeating):
     ]
 
 
-def _row_groups(tables, size=ROW_GROUP):
+def _row_groups(tables, size):
     """The rows of tables of any sizes in row groups of so many rows, the last one shorter."""
     import pyarrow as pa
 
@@ -213,7 +213,7 @@ def write_csv(thing, stream, delimiter=",") -> None:
     stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
     write, workers = partial(formatted, delimiter=delimiter), min(threads.count(), ENCODERS)
     try:
-        for text in in_order(write, _row_groups(tables), workers, "edgewise-format"):
+        for text in in_order(write, _row_groups(tables, ROW_GROUP), workers, "edgewise-format"):
             stream.write(text)
     except pa.ArrowInvalid as error:
         raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error
