@@ -78,13 +78,17 @@ def day(given):
             if what == "full run":
                 ew.connected_components(ew.Graph.from_frame(pairs, threshold=THRESHOLD)).to_frame("min")
             elif what == "first load":
-                ew.ClusterStore.create(path, threshold=THRESHOLD).apply(add=pairs)
+                store = ew.ClusterStore.create(path, threshold=THRESHOLD)
+                store.apply(add=pairs)
             elif what == "open":
                 store = ew.ClusterStore.open(path)
             else:
                 store.apply(add=added, remove=removed)
         row = {"pairs": given.pairs, "what": what, "seconds": clock.wall, "thread_seconds": clock.threads}
         if what == "first load":
+            with Clock() as clock:
+                store._history.wait()
+            row["seconds_for_base"] = clock.wall
             row["disk_bytes_per_pair"] = round(bytes_of(path) / given.pairs, 1)
         yield row
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -105,14 +109,22 @@ def batches(given):
         if where == "disk":
             store = ew.ClusterStore.create(path, threshold=THRESHOLD)
         store.apply(add=pairs)
-        stored = store.pairs().select([0, 1])
+        stored, seconds = store.pairs().select([0, 1]), 0.0
         for number in range(given.count):
             gone, more = stored.slice(number * half, half), added.slice(number * half, half)
             with Clock() as clock:
                 store.apply(remove=gone, add=more)
             row = {"pairs": given.pairs, "where": where, "changes": 2 * half, "seconds": clock.wall}
             row |= {"thread_seconds": clock.threads, "changes_per_second": round(2 * half / clock.wall)}
+            seconds += clock.wall
             yield row
+        changes = 2 * half * given.count
+        row = {"pairs": given.pairs, "where": f"{where}, all batches", "changes": changes}
+        yield row | {"seconds": round(seconds, 3), "changes_per_second": round(changes / seconds)}
+        if where == "disk":
+            with Clock() as clock:
+                store._history.wait()
+            yield {"pairs": given.pairs, "where": "disk, base after the last batch", "seconds": clock.wall}
     shutil.rmtree(path)
 
 

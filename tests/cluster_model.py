@@ -35,6 +35,8 @@ class Model:
     def applied(self, add=(), remove=(), records=(), delete=(), must=(), cannot=(), withdraw=(), **how):
         """A model after a batch; :class:`Refused` if that cannot be done."""
         new, before = self.copy(), dict(self.clusters)
+        if any(score != score for *_, score in add):
+            raise Refused("score")
         for setting in ("threshold", "max_size", "one_to_one"):
             setattr(new, setting, how.get(setting, getattr(self, setting)))
         for one in delete:

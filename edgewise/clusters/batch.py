@@ -31,10 +31,11 @@ import numpy as np
 
 from edgewise.clusters.ids import StringIds
 from edgewise.clusters.naming import Log, named, sizes_of
-from edgewise.clusters.state import HALF, LOW_HALF, NO_CLUSTER, Delta, Facts, State, ends_of, keys_of
+from edgewise.clusters.state import HALF, LOW_HALF, NO_CLUSTER, Delta, Facts, Moves, State, ends_of, keys_of
 from edgewise.components import connected_components
 from edgewise.device import device, each
 from edgewise.errors import GraphError, argument
+from edgewise.forest import minimum_spanning_forest
 from edgewise.forest.constraints import Decisions, constrained, small_enough
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
@@ -119,6 +120,15 @@ class Records(NamedTuple):
     is_there: Any
     is_divided: Any
     is_touched: Any
+
+
+class Asked(NamedTuple):
+    """A request with all that it removes, and what it does to records, pairs and decisions."""
+
+    request: Request
+    records: Records
+    changes: PairChanges
+    decisions: Any
 
 
 class Touched(NamedTuple):
@@ -264,12 +274,10 @@ def find_moved(item, members, labels, names, before, records, n_old, found):
 
 def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     """What a request changes, and the log of it; GraphError if it cannot be done."""
-    name, records = _names(state, request.new_ids), _records(state, request)
-    request = _without_deleted(state, request, records.deleted, name)
-    changes = _pair_changes(state, request, name)
-    decisions = _decisions(state, request, records.is_there, name)
-    _touch(state, request, changes, decisions, records)
-    touched = _touched(state, changes, decisions, records, request.facts)
+    asked, name = _asked(state, request)
+    request, records = asked[:2]
+    _touch(state, asked)
+    touched = _touched(state, asked)
     members, labels = touched.members, _tree_labels(touched)
     datasets = _datasets(state, request, members, records.is_there)
     limits = Limits(request.facts.max_size, datasets)
@@ -281,10 +289,27 @@ def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     find_moved(len(members), members, labels, names, before, records, state.n_records, moved)
     moved = marked(moved)
     facts = request.facts._replace(entry=state.facts.entry + 1, n_names=n_names)
-    new = (*ends_of(changes.keys), changes.new_scores)
     trees = gather(members, gather(labels, moved)).astype(np.uint32)
-    moves = gather(members, moved), trees, gather(names, moved)
-    return Delta._make((facts, request.new_ids, *new, changes.rows, changes.scores, *moves, *decisions)), log
+    return _delta(asked, facts, Moves(gather(members, moved), trees, gather(names, moved))), log
+
+
+def done_again(state: State, request: Request, facts: Facts, moves: Moves) -> Delta:
+    """What a request changes that was worked out before; ``facts`` and ``moves`` are what came of it."""
+    return _delta(_asked(state, request)[0], facts, moves)
+
+
+def _asked(state, request):
+    """What a request asks for, after a check, and a function that names a record in a message."""
+    name, records = _names(state, request.new_ids), _records(state, request)
+    request = _without_deleted(state, request, records.deleted, name)
+    changes = _pair_changes(state, request, name)
+    return Asked(request, records, changes, _decisions(state, request, records.is_there, name)), name
+
+
+def _delta(asked, facts, moves):
+    changes = asked.changes
+    pairs = changes.keys, changes.new_scores, changes.rows, changes.scores
+    return Delta._make((facts, asked.request.new_ids, *pairs, *moves, *asked.decisions))
 
 
 def _records(state, request):
@@ -392,9 +417,9 @@ def _decisions(state, request, is_there, name):
     return tuple(np.union1d(np.setdiff1d(old, withdrawn), new) for old, new in found)
 
 
-def _touch(state, request, changes, decisions, records):
+def _touch(state, asked):
     """Touch the trees that pairs and decisions change."""
-    musts, cannots = decisions
+    request, records, changes, (musts, cannots) = asked
     trees, pairs = records.trees, _pairs(state)
     if _divides(state.facts, state.cannots):
         find_divided(len(trees), records)
@@ -418,9 +443,10 @@ def _pairs(state):
     return Pairs._make(state[name] for name in Pairs._fields)
 
 
-def _touched(state, changes, decisions, records, facts):
+def _touched(state, asked):
     """The trees that are touched, with their active pairs and decisions after a batch."""
-    n, pairs, least = len(records.trees), _pairs(state), facts.least
+    request, records, changes, decisions = asked
+    n, pairs, least = len(records.trees), _pairs(state), request.facts.least
     found = np.empty(n, bool)
     find_members(n, records, found)
     members, position = marked(found), np.empty(n, np.uint32)
@@ -441,7 +467,7 @@ def _touched(state, changes, decisions, records, facts):
         tuple(position[end[of_one & of_other]] for end in ends_of(keys))
         for keys, (of_one, of_other) in zip(decisions, is_touched)
     )
-    wanted = _divides(facts, cannots[0])
+    wanted = _divides(request.facts, cannots[0])
     scores = np.concatenate([_scores(pairs, rows, changes), new.scores]) if wanted else None
     return Touched(members, Pairs(ends[0], ends[1], scores), musts, cannots)
 
@@ -544,3 +570,60 @@ def _is_divided(labels, touched, limits):
         keys = np.sort(labels[of_one] << 32 | limits.datasets.codes[of_one])
         found[keys[1:][keys[1:] == keys[:-1]] >> 32] = True
     return found
+
+
+class Refusal(NamedTuple):
+    """A pair of records that is in no cluster though it counts, its score, and why."""
+
+    source: Any
+    target: Any
+    score: float
+    reason: str
+
+
+def refusal(state: State, one: int, other: int) -> Refusal | None:
+    """The weakest pair that is refused on the strongest path between two records, or ``None`` without a path.
+
+    Decisions and datasets are about clusters before the size cuts them, so these are worked out again.
+    """
+    trees, clusters = state["trees"], state["clusters"]
+    if trees[one] != trees[other]:
+        return None
+    none, keys = np.empty(0, np.int64), np.empty(0, np.uint64)
+    request = Request(state.facts, None, keys, none, keys, none, keys, None, keys, keys, False)
+    records = Records(trees, clusters, *(np.zeros(len(trees), bool) for _ in Records._fields[2:]))
+    records.is_touched[trees[one]] = True
+    changes = PairChanges(none, np.empty(0), keys, np.empty(0))
+    touched = _touched(state, Asked(request, records, changes, (state.musts, state.cannots)))
+    members, pairs = touched.members, touched.pairs
+    ends = [np.concatenate(both) for both in zip(pairs[:2], touched.musts)]
+    weights = np.concatenate([pairs.scores, np.full(len(touched.musts[0]), np.inf)])
+    forest = minimum_spanning_forest(Graph(len(members), edges=(*ends, weights)), maximum=True)
+    path = forest.explain(*np.searchsorted(members, [one, other])).path
+    source, target, score = (path[name].to_numpy() for name in ("source", "target", "weight"))
+    is_refused = clusters[members[source]] != clusters[members[target]]
+    at = np.flatnonzero(is_refused)[score[is_refused].argmin()]
+    datasets = _datasets(state, request, members, clusters != NO_CLUSTER)
+    parts = _divided(_tree_labels(touched), touched, Limits(None, datasets), str)
+    first, second = parts == parts[source[at]], parts == parts[target[at]]
+    name = _names(state, None)
+    reason = _reason(
+        state.facts, touched, datasets, (first, second), lambda position: name(members[position])
+    )
+    return Refusal(members[source[at]], members[target[at]], float(score[at]), reason)
+
+
+def _reason(facts, touched, datasets, parts, name):
+    """Why two clusters, as masks of members, are not together; one cluster was cut for its size."""
+    first, second = parts
+    if first[second].any():
+        size = f"{np.count_nonzero(first):,} records, more than {argument('max_size', facts.max_size)}"
+        return f"their cluster would have {size}"
+    ones, others = touched.cannots
+    opposed = np.flatnonzero((first[ones] & second[others]) | (first[others] & second[ones]))
+    if len(opposed):
+        return f"{name(ones[opposed[0]])} and {name(others[opposed[0]])} cannot be together"
+    code = np.intersect1d(datasets.codes[first], datasets.codes[second]).max()
+    both = (name(np.flatnonzero(part & (datasets.codes == code))[0]) for part in parts)
+    rule = argument("one_to_one", facts.one_to_one)
+    return f"{' and '.join(both)} are both of {datasets.names[code]!r}, of which {rule} allows one"

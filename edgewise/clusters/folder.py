@@ -1,32 +1,38 @@
 """A store on disk: a folder with a manifest, files for each entry, and a base.
 
-=========================  ======================================================================
-file                       holds
-=========================  ======================================================================
-``manifest.json``          the entries, their files, and the base; what it does not name is not there
+============================  ======================================================================
+file                          holds
+============================  ======================================================================
+``manifest.json``             the entries and their files; an entry that it does not name is not there
 ``00000007-asked.parquet``    what was asked: pairs, records and decisions, by numbers of records
-``00000007-members.parquet``  the records that got another cluster: number, id and cluster
+``00000007-ids.parquet``      the records that are new: number and id
+``00000007-members.parquet``  the records that got another cluster or tree: number, cluster, tree
 ``00000007-log.parquet``      the log of clusters
-``00000007-delta.npz``     the same as changes of arrays, to open the store quickly
-``base-00000005``          the arrays of the store after an entry, to be mapped into memory
-=========================  ======================================================================
+``base-00000005``             the arrays of the store after an entry, to be mapped into memory
+============================  ======================================================================
 
-The files of Parquet are never written again, and everything else can be made of them: a store whose base or
-deltas are damaged does its entries anew.  The base has room for a quarter more, so that deltas are taken in
-where it is mapped, in pages of the process alone.  Once deltas are longer than that, the next entry writes
-another base, without the pairs that are removed.
+The files of Parquet are never written again, and everything else can be made of them.  A store is opened by
+its base and the entries after that, whose tables say what came of them.  Its arrays have room for a quarter
+more, so that changes are taken in where they are mapped, in pages of the process alone.
 
 An entry is there when the manifest is, which is replaced after the tables of the entry are on disk.  They
-are written at the same time; what was asked is, while it is worked out what that changes.  Files of an entry
-that was killed or refused are written again.  One process writes, with a lock that ends with it; readers need
-none, since files that are there do not change.
+are written at the same time, and those of what was asked while it is worked out what that changes, by one
+core each, which leaves the interpreter to the others.  Files of an entry that was killed or refused are
+written again.  One process writes, with a lock that ends with it; readers need none, since files that are
+there do not change.
+
+Once the changes after the base are more than a quarter of it, another one is written while the process goes
+on, of the arrays that only grow, and copies of the others.  The manifest does not name it: it is what some
+entries, which do not change any more, have made of nothing, so it may come whenever it is complete, or not at
+all.  It is renamed then, and says what it holds.  Where it is damaged, all entries are taken in.
 """
 
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -34,30 +40,38 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.clusters.batch import Request, worked_out
-from edgewise.clusters.history import Entry, asked_table, members_table, request_in
-from edgewise.clusters.ids import column_of, parts_of
+from edgewise.clusters.batch import Request
+from edgewise.clusters.history import Entry, asked_table, delta_in, ids_table, members_table
 from edgewise.clusters.runs import Run
 from edgewise.clusters.state import SETTINGS, Delta, Facts, State
+from edgewise.device import threads
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files import checksum
-from edgewise.files.atomic_write import LOCKS, atomic_write, writing
+from edgewise.files.atomic_write import LOCKS, atomic_folder, atomic_write, writing
 from edgewise.files.store import MANIFEST, new_folder
 from edgewise.files.streams import reading
 from edgewise.files.write_tables import write_parquet
 from edgewise.ownership import check_owner
-from edgewise.streams.checkpoint import load_state, save_state
 
-#: The fact that says that a manifest is one of clusters, and its version; older ones can be read, too.
-MARK, VERSION, OLDEST = "edgewise_clusters", 2, 1
+#: The fact that says that a manifest is one of clusters, and its version.
+MARK, VERSION = "edgewise_clusters", 3
 DAMAGED = "is damaged; restore it from a copy"
-#: Most files that are written at the same time, those of an entry.
+#: Files of an entry, which are written at the same time.
 FILES = 4
+#: Rows of the row groups, each of which is encoded by one core, of files that are written while all others
+#: compute, and of those for which they wait.
+BLOCK, ROW_GROUP = 1 << 20, 1 << 17
+#: Items that a thread copies at a time.
+PIECE = 1 << 20
+#: Parts of a state whose items change in place.
+CHANGING = ("scores", "trees", "clusters")
+#: The facts of a base where there is none.
+NO_BASE = {"entry": 0, "bytes": 0}
 #: Name of the file with the lock of the process that writes.
 LOCK = "lock"
-#: Share of the base that deltas may have, and that is left free in its files.
+#: Share of the base that changes after it may have, and that is left free in its files.
 SPARE = 0.25
-#: Bytes of deltas for which no base is written.
+#: Bytes of changes for which no base is written.
 FEW_BYTES = 1 << 20
 #: How often a reader looks for a newer manifest, if files that it was to read are not there any more.
 TRIES = 3
@@ -67,53 +81,69 @@ def create(path, settings) -> "Folder":
     """A new store in a new folder."""
     with new_folder(path) as part:
         folder = Folder(path)
-        folder.facts = {MARK: VERSION, **settings, "entries": [], "base": None}
-        _write_manifest(part, folder.facts)
+        folder.facts = {MARK: VERSION, **settings, "entries": []}
+        _write_facts(part / MANIFEST, folder.facts)
     return folder
 
 
 class Folder:
-    """The files of a store; ``facts`` are those of its manifest.
+    """The files of a store.
 
-    ``needs_base`` tells that the next entry writes a base, since that or a delta is damaged.
+    Attributes
+    ----------
+    facts : dict
+        Those of its manifest.
+    base : dict
+        Those of the base that is there, of an empty one if none is.
     """
 
     def __init__(self, path):
         self.path = Path(path)
         self.facts: dict[str, Any] = {}
-        self.needs_base = False
+        self.base = NO_BASE
+        self._writing: Future | None = None
 
     def load(self, _=None) -> State:
-        """The state after the last entry."""
+        """The state after the last entry: that of the base, and what entries after it have changed."""
+        self.wait()
         for _ in range(TRIES):
-            self.facts = read_manifest(self.path)
-            with suppress(OSError, ValueError, KeyError, EdgewiseError):
-                return self._from_arrays()
-            if read_manifest(self.path) == self.facts:
+            self.facts, self.base = read_manifest(self.path), NO_BASE
+            names = [one.name for one in self.path.glob("base-*") if self._number(one) <= self.n_entries]
+            if not names:
                 break
-        return self._done_again()
+            with suppress(OSError, ValueError, KeyError, TypeError, EdgewiseError):
+                return self._continued(*self._from_base(self.path / max(names)))
+        return self._continued(self._empty(), NO_BASE)
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries of the manifest."""
+        return len(self.facts["entries"])
+
+    @staticmethod
+    def _number(path):
+        """The entry of a base by its name."""
+        number = path.name.partition("-")[2]
+        return int(number) if number.isdigit() else sys.maxsize
 
     def _empty(self):
-        """The state before the first entry; a store of version 1 has a threshold only."""
-        return State({name: self.facts.get(name) for name in SETTINGS})
+        """The state before the first entry."""
+        return State({name: self.facts[name] for name in SETTINGS})
 
-    def _from_arrays(self):
-        """The state out of the base and the deltas."""
-        state, base = self._empty(), self.facts["base"]
-        if base is not None:
-            _take_base(state, self.path / base["name"], base)
+    def _from_base(self, folder):
+        """The state in a base, and the facts of that; ValueError if it is not one of this store."""
+        base, state = _read_facts(folder / MANIFEST), self._empty()
+        _take_base(state, folder, base)
+        if state.facts != Facts(**self.facts["entries"][state.facts.entry - 1]["facts"]):
+            raise ValueError("the base is of another store")
+        return state, base
+
+    def _continued(self, state, base):
+        """A state of some entries after those that follow."""
         for entry in self.facts["entries"][state.facts.entry :]:
-            state.take(delta_in(load_state(self.file(entry["entry"], "delta.npz"), DAMAGED), entry))
-        return state
-
-    def _done_again(self):
-        """The state out of what was asked, entry by entry; the next entry writes a base."""
-        state = self._empty()
-        for entry in self.facts["entries"]:
-            asked, members = (self.table(entry, name) for name in ("asked", "members"))
-            request = request_in(asked, members, Facts(**entry["facts"]), state)
-            state.take(worked_out(state, request)[0])
-        self.needs_base = True
+            tables = {name: self.table(entry, name) for name in ("asked", "ids", "members")}
+            state.take(delta_in(tables, Facts(**entry["facts"]), state))
+        self.base = base
         return state
 
     @contextmanager
@@ -132,84 +162,85 @@ class Folder:
 
     def is_current(self) -> bool:
         """Whether no other process has added an entry."""
-        return len(read_manifest(self.path)["entries"]) == len(self.facts["entries"])
+        return len(read_manifest(self.path)["entries"]) == self.n_entries
 
     @contextmanager
     def appending(self, request: Request, state: State) -> Iterator[Callable[[Entry], None]]:
         """Context with a function that appends the entry of a request, and has the state take it in.
 
-        What was asked is written in the meantime.
+        What was asked, and the ids that are new, are written in the meantime.
         """
-        number = state.facts.entry + 1
+        number, n_before = state.facts.entry + 1, state.n_records
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
 
-            def write(name, make):
-                return pool.submit(self._write_file, number, name, make)
+            def write(name, row_group, make):
+                return pool.submit(self._write_table, number, name, row_group, make)
 
-            asked = write("asked", partial(asked_table, request))
-            yield partial(self._append, state, write, asked)
+            files = {"asked": write("asked", BLOCK, partial(asked_table, request))}
+            files["ids"] = write("ids", BLOCK, partial(ids_table, request, n_before))
+            yield partial(self._append, state, write, files)
 
-    def _append(self, state, write, asked, entry):
-        self._remove_leftovers()
-        needs_base = self.needs_base or self._needs_base(_bytes_of(entry.delta))
-        files = {"asked": asked, "log": write("log", lambda: entry.table)}
-        if not needs_base:
-            files["delta"] = write("delta", lambda: entry.delta)
-        members = members_table(entry, state)  # before the state takes the entry in
-        files["members"] = write("members", lambda: members)
-        facts = dict(self.facts, entries=[*self.facts["entries"]]) | {MARK: VERSION}
+    def _append(self, state, write, files, entry):
+        files["log"] = write("log", ROW_GROUP, lambda: entry.table)
+        files["members"] = write("members", ROW_GROUP, partial(members_table, entry.delta))
         state.take(entry.delta)
-        if needs_base:
-            state.leave_out_removed()
-            facts["base"] = _write_base(state, self.path)
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
-        about |= {"facts": entry.delta.facts._asdict()}
+        about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
         about |= {"files": {name: written.result() for name, written in files.items()}}
-        facts["entries"].append(about)
-        _write_manifest(self.path, facts)
-        self.facts, self.needs_base = facts, False
+        facts = self.facts | {"entries": [*self.facts["entries"], about]}
+        _write_facts(self.path / MANIFEST, facts)
+        self.facts = facts
+        if self._needs_base():
+            self._begin_base(state)
 
-    def _write_file(self, number, name, make):
-        """Write the table or the delta that ``make()`` returns; return what the manifest says of it.
-
-        A table is on disk then.  A delta, which has a checksum of its own, is soon: if it is lost with the
-        power, entries are done anew.
-        """
-        made = make()
-        if isinstance(made, Delta):
-            path = self.file(number, f"{name}.npz")
-            save_state(path, {}, arrays_of(made))
-            return {"bytes": path.stat().st_size}
+    def _write_table(self, number, name, row_group, make):
+        """Write the table that ``make()`` returns, on disk; return what the manifest says of it."""
         path = self.file(number, f"{name}.parquet")
         with open(path, "wb") as file:
             stream = checksum.CheckedWriter(path, file)
-            write_parquet(made, stream)
+            write_parquet(make(), stream, row_group)
         _sync(path)
         return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 
-    def _needs_base(self, n_bytes):
-        """Whether the deltas with another one of so many bytes are too long."""
-        base = self.facts["base"]
-        since = 0 if base is None else base["entry"]
-        deltas = [one["files"].get("delta") for one in self.facts["entries"][since:]]
-        n_bytes += sum(one["bytes"] for one in deltas if one is not None)
-        if None in deltas or n_bytes > SPARE * (0 if base is None else base["bytes"]):
-            return None in deltas or n_bytes > FEW_BYTES
-        return False
+    def _needs_base(self):
+        """Whether what has changed since the base is too long, and none is written yet."""
+        if self._writing is not None and not self._writing.done():
+            return False
+        n_bytes = sum(one["bytes"] for one in self.facts["entries"][self.base["entry"] :])
+        return n_bytes > max(SPARE * self.base["bytes"], FEW_BYTES)
 
-    def _remove_leftovers(self):
-        """Remove bases and deltas that the manifest does not need, and what was left of a kill.
+    def _begin_base(self, state):
+        """Write the arrays of a state as the base, with room for more, while the caller goes on.
 
-        A part of a delta, whose name begins with a dot, is removed when the delta is written.
+        Other threads do this, to the end of the process if need be.  If it cannot be done, the base before
+        stays, and a later entry tries again.
         """
-        base = self.facts["base"] or {"name": "", "entry": 0}
-        for one in os.scandir(self.path):
-            if one.name.startswith("base-") and one.name != base["name"]:
-                shutil.rmtree(one.path, ignore_errors=True)
-                continue
-            number, _, kind = one.name.partition("-")
-            if kind == "delta.npz" and number.isdigit() and int(number) <= base["entry"]:
-                os.unlink(one.path)
+        base: dict[str, Any] = {MARK: VERSION, "entry": state.facts.entry, "facts": state.facts._asdict()}
+        base["n_removed"] = state.n_removed
+        pool = ThreadPoolExecutor(1, "edgewise-base")
+        self._writing = pool.submit(self._write_base, _base_arrays(state), base)
+        pool.shutdown(wait=False)
+
+    def _write_base(self, arrays, base):
+        """Write a base, and remove those before it."""
+        base["bytes"] = sum(array.nbytes for array in arrays.values())
+        with atomic_folder(self.path / "base") as part:
+            base["arrays"] = {name: _write_array(part / f"{name}.npy", one) for name, one in arrays.items()}
+            _write_facts(part / MANIFEST, base)
+            goal = self.path / f"base-{base['entry']:08}"
+            shutil.rmtree(goal, ignore_errors=True)  # which was damaged
+            os.replace(part, goal)
+        _sync(self.path)
+        self.base = base
+        for one in self.path.glob("base-*"):
+            if self._number(one) < base["entry"]:
+                shutil.rmtree(one, ignore_errors=True)
+
+    def wait(self) -> None:
+        """Wait until no base is being written."""
+        if self._writing is not None:
+            self._writing.exception()
+            self._writing = None
 
     def file(self, entry, name) -> Path:
         """Path of a file of an entry."""
@@ -240,17 +271,7 @@ def read_manifest(path: Path) -> dict:
     """The facts of a store; FileError if there is none, or it is damaged, of another version or user."""
     file = Path(path) / MANIFEST
     try:
-        with open(file, "rb") as stream:
-            facts = json.loads(stream.read())
-            check_owner(file, stream.fileno(), "copy the store if it is right")
-        if not isinstance(facts, dict) or MARK not in facts:
-            raise FileError(path, "is no store of clusters; name the folder of one")
-        if not isinstance(facts[MARK], int) or not OLDEST <= facts[MARK] <= VERSION:
-            problem = f"is of another version of edgewise (format {facts[MARK]!r}, not {VERSION})"
-            raise FileError(path, f"{problem}; open it with that version")
-        if facts.pop("checksum") != _checksum(facts):
-            raise ValueError("other facts than were written")
-        return facts
+        return _read_facts(file)
     except (FileNotFoundError, NotADirectoryError):
         remedy = "create one with ClusterStore.create, or edgewise clusters open"
         raise FileError(path, f"holds no store of clusters; {remedy}") from None
@@ -262,16 +283,31 @@ def read_manifest(path: Path) -> dict:
         raise FileError(file, DAMAGED) from None
 
 
+def _read_facts(file):
+    """The facts in a file, after a check that they are what this version has written."""
+    with open(file, "rb") as stream:
+        facts = json.loads(stream.read())
+        check_owner(file, stream.fileno(), "copy the store if it is right")
+    if not isinstance(facts, dict) or MARK not in facts:
+        raise FileError(file.parent, "is no store of clusters; name the folder of one")
+    if facts[MARK] != VERSION:
+        problem = f"is of another version of edgewise (format {facts[MARK]!r}, not {VERSION})"
+        raise FileError(file.parent, f"{problem}; open it with that version")
+    if facts.pop("checksum") != _checksum(facts):
+        raise ValueError("other facts than were written")
+    return facts
+
+
 def _checksum(facts):
     return checksum.of_bytes([json.dumps(facts, sort_keys=True).encode()])
 
 
-def _write_manifest(path, facts):
-    """Replace a manifest, on disk."""
-    with atomic_write(path / MANIFEST) as part:
+def _write_facts(path, facts):
+    """Replace a file of facts, on disk."""
+    with atomic_write(path) as part:
         part.write_text(json.dumps(facts | {"checksum": _checksum(facts)}, indent=1))
         _sync(part)
-    _sync(path)
+    _sync(path.parent)
 
 
 def _sync(path):
@@ -281,23 +317,6 @@ def _sync(path):
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def arrays_of(delta: Delta) -> dict:
-    """The arrays of a delta by name."""
-    arrays = {name: value for name, value in delta._asdict().items() if name not in ("facts", "new_ids")}
-    return arrays | ({} if delta.new_ids is None else parts_of(delta.new_ids))
-
-
-def _bytes_of(delta):
-    return sum(array.nbytes for array in arrays_of(delta).values())
-
-
-def delta_in(saved, entry) -> Delta:
-    """The delta of an entry of the manifest out of what was saved."""
-    arrays, facts = saved[1], Facts(**entry["facts"])
-    own = {name: arrays[name] for name in Delta._fields if name in arrays}
-    return Delta(facts=facts, new_ids=column_of(arrays, facts.kind), **own)
 
 
 def _parts(state):
@@ -310,40 +329,41 @@ def _runs(state):
     return {"pair": state.pair_runs} | ({} if state.ids is None else {"id": state.ids.runs})
 
 
+def bytes_of(delta: Delta) -> int:
+    """Bytes of the arrays of a delta."""
+    ids = 0 if delta.new_ids is None else delta.new_ids.nbytes
+    return ids + sum(one.nbytes for one in delta if isinstance(one, np.ndarray))
+
+
 def _base_arrays(state):
-    """The arrays of a state by name."""
+    """The arrays of a state by name, as they stay while it changes."""
     arrays = {name: part.used_items() for name, part in _parts(state).items()}
     for name, one in _runs(state).items():
-        arrays[f"{name}-keys"], arrays[f"{name}-rows"] = one.whole()
+        for number, run in enumerate(one.runs):
+            arrays[f"{name}-keys-{number}"], arrays[f"{name}-rows-{number}"] = run
+    with ThreadPoolExecutor(threads.count(), "edgewise-copy") as pool:
+        arrays |= {name: _copied(arrays[name], pool) for name in CHANGING}
     return arrays | {"musts": state.musts, "cannots": state.cannots}
 
 
-def _write_base(state, path):
-    """Write the arrays of a state, with room for more; return what the manifest says of them."""
-    name = f"base-{state.facts.entry:08}"
-    shutil.rmtree(path / name, ignore_errors=True)
-    (path / name).mkdir()
-    about: dict[str, Any] = {"name": name, "entry": state.facts.entry, "facts": state.facts._asdict()}
-    arrays, parts = _base_arrays(state), _parts(state)
-    with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
-        rooms = (len(array) + (one in parts) * int(SPARE * len(array)) for one, array in arrays.items())
-        files = (path / name / f"{one}.npy" for one in arrays)
-        sizes = pool.map(_write_array, files, arrays.values(), rooms)
-        about["arrays"] = {one: [len(arrays[one]), size] for one, size in zip(arrays, sizes)}
-    about["bytes"] = sum(array.nbytes for array in arrays.values())
-    _sync(path / name)
-    return about
+def _copied(array, pool):
+    """A copy of an array, by the threads of a pool."""
+    copy = np.empty_like(array)
+    pieces = (slice(first, first + PIECE) for first in range(0, len(array), PIECE))
+    list(pool.map(lambda piece: np.copyto(copy[piece], array[piece]), pieces))
+    return copy
 
 
-def _write_array(path, array, room):
-    """Write an array with room for so many items, on disk; return the bytes of the file."""
+def _write_array(path, array):
+    """Write an array with room for more items, on disk; return its items and the bytes of the file."""
+    room = len(array) + int(SPARE * len(array))
     with open(path, "wb") as stream:
         header = {"descr": array.dtype.str, "fortran_order": False, "shape": (room,)}
         np.lib.format.write_array_header_1_0(stream, header)
         array.tofile(stream)
         stream.truncate(stream.tell() + (room - len(array)) * array.itemsize)
     _sync(path)
-    return path.stat().st_size
+    return len(array), path.stat().st_size
 
 
 def _take_base(state, folder, about):
@@ -359,7 +379,8 @@ def _take_base(state, folder, about):
     state.set_ids()
     for name, part in _parts(state).items():
         part.array, part.used = arrays[name], used[name]
+    arrays = {name: array[: used[name]] for name, array in arrays.items()}
     for name, one in _runs(state).items():
-        keys, rows = (arrays[f"{name}-{of}"][: used[f"{name}-{of}"]] for of in ("keys", "rows"))
-        one.runs = [Run(keys, rows)] if len(keys) else []
-    state.musts, state.cannots = (arrays[name][: used[name]] for name in ("musts", "cannots"))
+        numbers = range(sum(other.startswith(f"{name}-keys-") for other in arrays))
+        one.runs = [Run(*(arrays[f"{name}-{of}-{number}"] for of in ("keys", "rows"))) for number in numbers]
+    state.musts, state.cannots, state.n_removed = arrays["musts"], arrays["cannots"], about["n_removed"]

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.clusters.batch import Request
+from edgewise.clusters.batch import Request, done_again
 from edgewise.clusters.ids import ids_of_kind
 from edgewise.clusters.naming import CHANGES, NONE, Log
-from edgewise.clusters.state import Delta, ends_of, keys_of
+from edgewise.clusters.state import Delta, Moves, ends_of, keys_of
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.id_types import restored
-from edgewise.primitives.counting_sort import gather, marked
 
 #: Parts of a request, in the order in which they are done, and what they are called in a table.
 OPERATIONS = {"removed": "remove", "withdrawn": "withdraw", "deleted": "delete", "records": "record"}
@@ -100,26 +99,29 @@ def asked_table(request: Request):
     return pa.concat_tables(parts)
 
 
-def members_table(entry: Entry, state):
-    """The records that got another cluster, as a table of Arrow; ``state`` is that before the entry."""
+def ids_table(request: Request, n_before):
+    """The new records with their ids, as a table of Arrow; there were ``n_before`` before."""
     import pyarrow as pa
 
-    delta, n_old = entry.delta, int(np.searchsorted(entry.delta.records, state.n_records))
-    moved = np.ones(len(delta.records), bool)
-    moved[:n_old] = gather(state["clusters"], delta.records[:n_old]) != delta.clusters[:n_old]
-    moved = marked(moved)
-    records, clusters = gather(delta.records, moved), gather(delta.clusters, moved)
-    old = records[: np.searchsorted(records, state.n_records)]
-    columns = [] if state.ids is None else [state.ids.column(old)]
-    if delta.new_ids is not None:
-        ids = ids_of_kind(delta.facts.kind, delta.facts.type)
-        columns.append(restored(delta.new_ids, ids.type, len(delta.new_ids)))
-    column = pa.chunked_array([one.cast(columns[-1].type) for one in columns]) if columns else pa.nulls(0)
-    record, cluster = arrow_array(records.astype(np.uint32)), arrow_array(clusters, clusters == NONE)
-    return pa.table({"record": record, "id": column, "cluster": cluster})
+    count = 0 if request.new_ids is None else len(request.new_ids)
+    ids = pa.nulls(0, pa.string())
+    if count:
+        ids = restored(request.new_ids, ids_of_kind(request.facts.kind, request.facts.type).type, count)
+    return pa.table(
+        {"record": arrow_array(np.arange(n_before, n_before + count, dtype=np.uint32)), "id": ids}
+    )
 
 
-def request_in(asked, members, facts, state) -> Request:
+def members_table(delta: Delta):
+    """The records with another cluster or tree, as a table of Arrow."""
+    import pyarrow as pa
+
+    numbers, clusters = arrow_array(delta.records.astype(np.uint32)), delta.clusters
+    cluster = arrow_array(clusters, clusters == NONE)
+    return pa.table({"record": numbers, "cluster": cluster, "tree": arrow_array(delta.trees)})
+
+
+def request_in(asked, ids, facts, state) -> Request:
     """What was asked of a state, out of the tables of an entry; ``facts`` are those after it."""
     import pyarrow.compute as pc
 
@@ -127,18 +129,25 @@ def request_in(asked, members, facts, state) -> Request:
     operations, sources, targets, scores = (asked[name].combine_chunks() for name in asked.column_names)
     for name, operation in OPERATIONS.items():
         rows = pc.equal(operations, operation)
-        one, other = (column.filter(rows) for column in (sources, targets))
-        values[name] = numpy_array(one).astype(np.int64)
-        if name not in SINGLE:
-            values[name] = keys_of(values[name], numpy_array(other))
+        ends = (numpy_array(column.filter(rows)).astype(np.int64) for column in (sources, targets))
+        values[name] = next(ends) if name in SINGLE else keys_of(*ends)
     added = scores.filter(pc.equal(operations, "add"))
-    column = members.filter(pc.greater_equal(members["record"], state.n_records))["id"].combine_chunks()
-    new_ids = None
+    column, new_ids = ids["id"].combine_chunks(), None
     if len(column):
         new_ids = ids_of_kind(facts.kind, facts.type).plain(column, "id")
     before = facts._replace(entry=state.facts.entry, n_names=state.facts.n_names)
     values["scores"] = None if added.null_count or not facts.is_scored else numpy_array(added)
     return Request(facts=before, new_ids=new_ids, with_pairs=True, **values)
+
+
+def delta_in(tables, facts, state) -> Delta:
+    """What an entry changes in a state, out of its tables by name."""
+    import pyarrow.compute as pc
+
+    request, members = request_in(tables["asked"], tables["ids"], facts, state), tables["members"]
+    records, trees = (numpy_array(members[name]) for name in ("record", "tree"))
+    clusters = numpy_array(pc.fill_null(members["cluster"], NONE))
+    return done_again(state, request, facts, Moves(records.astype(np.int64), trees, clusters))
 
 
 class MemoryHistory:
@@ -147,19 +156,14 @@ class MemoryHistory:
     def __init__(self):
         self.tables: list[Any] = []
         self.members: list[tuple] = []
-        self.n_removed = 0
 
     def appending(self, request: Request, state):
         """Context with a function that keeps the entry of a request, and has the state take it in."""
         return nullcontext(partial(self._append, state))
 
     def _append(self, state, entry):
-        """Keep an entry; leave out removed pairs once they may be the most."""
+        """Keep an entry."""
         state.take(entry.delta)
-        self.n_removed += int(np.count_nonzero(np.isnan(entry.delta.scores)))
-        if 2 * self.n_removed > state.n_pairs:
-            state.leave_out_removed()
-            self.n_removed = 0
         self.tables.append(entry.table)
         self.members.append((entry.delta.records, entry.delta.clusters))
 

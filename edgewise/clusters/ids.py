@@ -119,7 +119,8 @@ class StringIds(Ids):
 
         starts, text = (self.parts[name].used_items() for name in ("starts", "text"))
         plain, wide = self._types()
-        column: Any = pa.Array.from_buffers(wide, len(self), [None, pa.py_buffer(starts), pa.py_buffer(text)])
+        buffers = [None, pa.py_buffer(starts), pa.py_buffer(text)]
+        column: Any = pa.Array.from_buffers(wide, len(starts) - 1, buffers)
         column = column if rows is None else column.take(arrow_array(rows))
         return column.cast(plain) if column.nbytes <= NARROW else column
 
@@ -159,28 +160,6 @@ def kind_and_type(column, name):
     """What :func:`ids_of_kind` makes ids for such a column from."""
     given = unless_plain(column.type)
     return kind_of(to_plain(column, given, name)), None if given is None else written_type(given)
-
-
-def parts_of(column):
-    """The arrays of a plain column by name, as of :attr:`Ids.parts`."""
-    if is_integer_column(column):
-        return {"ids": _values(column)}
-    strings = _wide(column)
-    first, last = int(strings.starts[0]), int(strings.starts[-1])
-    return {"starts": strings.starts - first, "text": strings.text[first:last]}
-
-
-def column_of(arrays, kind):
-    """The plain column of a kind that :func:`parts_of` took apart; ``None`` if there is none."""
-    import pyarrow as pa
-
-    if "ids" in arrays:
-        return arrow_array(arrays["ids"])
-    if "starts" not in arrays:
-        return None
-    wide = pa.large_string() if kind == StringIds.kind else pa.large_binary()
-    buffers = [None, pa.py_buffer(arrays["starts"]), pa.py_buffer(arrays["text"])]
-    return pa.Array.from_buffers(wide, len(arrays["starts"]) - 1, buffers)
 
 
 def _values(column):

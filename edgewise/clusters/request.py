@@ -259,7 +259,7 @@ class LookUp:
             return _none()
         numbers, clusters = self._numbers(self.ids.plain(column, argument(name))), self.state["clusters"]
         unknown = numbers < 0
-        if name in ("delete", "remove"):
+        if name in ("delete", "remove", "records"):
             unknown |= numbers >= self.first
             unknown |= gather(clusters, np.where(unknown, 0, numbers)) < 0 if len(clusters) else True
         if unknown.any():

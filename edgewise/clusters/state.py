@@ -2,14 +2,13 @@
 
 Records and pairs have consecutive numbers, in the order in which they came.  Records keep them: one that is
 deleted has no cluster, and can come back.  A pair that is removed has the score NaN, and can come back, until
-such pairs are left out, and those after them get other rows; nothing that is written names rows of pairs
-after that.  A *tree* is a component of the active pairs, those that reach the threshold, and of the pairs
-that must be together; a *cluster* is a tree, or a part of one that decisions divide, or the settings
-``max_size`` and ``one_to_one``.
+such pairs may be the most: then they are left out, and others get their rows.  A *tree* is a component of the
+active pairs, those that reach the threshold, and of the pairs that must be together; a *cluster* is a tree,
+or a part of one that decisions divide, or the settings ``max_size`` and ``one_to_one``.
 
 A batch is first worked out as a :class:`Delta` (:mod:`~edgewise.clusters.batch`), which changes nothing, and
-then taken in, so that it happens as a whole or not at all.  A store that is opened takes in the deltas of its
-files in the same way.
+then taken in, so that it happens as a whole or not at all.  A store that is opened makes the deltas of its
+last entries again, and takes them in in the same way.
 """
 
 from typing import Any, NamedTuple
@@ -107,6 +106,19 @@ class Facts(NamedTuple):
         return -np.inf if self.threshold is None else self.threshold
 
 
+class Moves(NamedTuple):
+    """Records with another tree or cluster, in ascending order, among them all new ones.
+
+    Attributes
+    ----------
+    records, trees, clusters : (changed records,) int64, uint32 and int64 arrays
+    """
+
+    records: Any
+    trees: Any
+    clusters: Any
+
+
 class Delta(NamedTuple):
     """What a batch changes.
 
@@ -116,21 +128,19 @@ class Delta(NamedTuple):
         Those after the batch.
     new_ids : pyarrow.Array or None
         Ids of new records, as they are numbered.
-    ones, others : (new pairs,) uint32 arrays
-        Records of new pairs, in the order of their keys.
-    new_scores : (new pairs,) float64 array
+    keys, new_scores : (new pairs,) uint64 and float64 arrays
+        New pairs, in the order of their keys.
     rows, scores : (changed pairs,) int64 and float64 arrays
         Pairs that were there, with new scores; NaN removes one.
     records, trees, clusters : (changed records,) int64, uint32 and int64 arrays
-        Records with another tree or cluster, in ascending order, among them all new ones.
+        As of :class:`Moves`.
     musts, cannots : (decisions,) uint64 arrays
         Keys of all decisions after the batch, ascending.
     """
 
     facts: Facts
     new_ids: Any
-    ones: Any
-    others: Any
+    keys: Any
     new_scores: Any
     rows: Any
     scores: Any
@@ -156,6 +166,8 @@ class State:
         From keys of pairs to pairs.
     musts, cannots : (decisions,) uint64 arrays
         Keys of decisions, ascending.
+    n_removed : int
+        How many pairs were removed since such pairs were left out, those included that came back.
     """
 
     def __init__(self, settings=None):
@@ -168,6 +180,7 @@ class State:
         self.parts = {name: Growing(kind) for name, kind in kinds.items()}
         self.pair_runs = Runs()
         self.musts = self.cannots = np.empty(0, np.uint64)
+        self.n_removed = 0
 
     def __getitem__(self, name):
         """The items of a part that are in use."""
@@ -191,11 +204,9 @@ class State:
             self.parts[name].used = n
         return self.parts["trees"].array[: n + n_new], self.parts["clusters"].array[: n + n_new]
 
-    def leave_out_removed(self):
+    def _leave_out_removed(self):
         """Leave out pairs that are removed."""
-        kept = marked(~np.isnan(self["scores"]))
-        if len(kept) == self.n_pairs:
-            return
+        kept, self.n_removed = marked(~np.isnan(self["scores"])), 0
         moved = filled(self.n_pairs, ABSENT, np.int64)
         scatter(moved, kept, np.arange(len(kept)))
         for name in ("ones", "others", "scores"):
@@ -221,13 +232,14 @@ class State:
             self.ids.extend(delta.new_ids)
             for name in ("trees", "clusters"):
                 self.parts[name].extend(len(delta.new_ids), len(delta.new_ids) // SPARE)
-        if len(delta.ones):
-            rows = np.arange(self.n_pairs, self.n_pairs + len(delta.ones), dtype=np.uint32)
-            self.pair_runs.add(Run(keys_of(delta.ones, delta.others), rows))
-            for name, values in zip(
-                ("ones", "others", "scores"), (delta.ones, delta.others, delta.new_scores)
-            ):
+        if len(delta.keys):
+            rows = np.arange(self.n_pairs, self.n_pairs + len(delta.keys), dtype=np.uint32)
+            self.pair_runs.add(Run(delta.keys, rows))
+            for name, values in zip(("ones", "others", "scores"), (*ends_of(delta.keys), delta.new_scores)):
                 self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
         scatter(self["scores"], delta.rows, delta.scores)
         scatter(self["trees"], delta.records, delta.trees)
         scatter(self["clusters"], delta.records, delta.clusters)
+        self.n_removed += int(np.count_nonzero(np.isnan(delta.scores)))
+        if 2 * self.n_removed > self.n_pairs:
+            self._leave_out_removed()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from edgewise.clusters.batch import worked_out
+from edgewise.clusters.batch import refusal, worked_out
 from edgewise.clusters.folder import Folder, create
 from edgewise.clusters.history import Entry, MemoryHistory, log_schema, now
 from edgewise.clusters.request import LookUp, checked_settings, ids_of, request_of
@@ -418,7 +418,8 @@ class ClusterStore:
         Raises
         ------
         GraphError
-            A record is not there, or the two are in different clusters.
+            A record is not there, or the two are in different clusters.  If pairs join them all the same, the
+            message names one that is refused, and the decision or the setting that refuses it.
         """
         from edgewise.forest import minimum_spanning_forest
 
@@ -426,7 +427,12 @@ class ClusterStore:
         numbers = LookUp(state, state.facts).find(ids_of([source, target], "records"), "records")
         one, other = state["clusters"][numbers]
         if one != other:
-            raise GraphError(f"{source!r} is in cluster {one}, and {target!r} in {other}; nothing joins them")
+            between, problem = refusal(state, *numbers), "nothing joins them"
+            if between is not None:
+                ends = " and ".join(repr(self._ids(np.array([end]))[0].as_py()) for end in between[:2])
+                score = f" ({between.score:g})" if state.facts.is_scored else ""
+                problem = f"the pair of {ends}{score} is refused, since {between.reason}"
+            raise GraphError(f"{source!r} is in cluster {one}, and {target!r} in {other}; {problem}")
         graph, _ = self._inside([one])
         return minimum_spanning_forest(graph, maximum=True).explain(source, target)
 

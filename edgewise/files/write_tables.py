@@ -41,9 +41,9 @@ PAGE = 1 << 17
 #: How integers that do not repeat are encoded: their differences, in as few bits as these need.  Zstandard
 #: would take twice the time of that, for bytes that are mostly as many.
 INTEGERS = "DELTA_BINARY_PACKED"
-#: Rows that show whether the values of a column repeat.
+#: Rows, in equal distances, that show whether the values of a column repeat.
 SAMPLE = 1 << 14
-#: Rows of a sample for each distinct value from which on the values of a column repeat.
+#: Rows of a sample with a value, for each distinct one, from which on the values of a column repeat.
 REPEATS = 8
 
 
@@ -88,15 +88,15 @@ def as_tables(thing):
         yield table.slice(start, BLOCK)
 
 
-def write_parquet(thing, stream) -> None:
-    """Write Parquet."""
+def write_parquet(thing, stream, row_group=None) -> None:
+    """Write Parquet, in row groups of so many rows, :data:`ROW_GROUP` by default."""
     first, tables = _first(thing)
     repeating = _repeating(first)
     integers = _other_integers(first, repeating)
     options = {"use_dictionary": repeating, "data_page_size": PAGE, **_codecs(first, integers)}
     options["write_statistics"] = [*repeating, *_numbers(first)]
     options["column_encoding"] = dict.fromkeys(integers, INTEGERS)
-    blocks = _row_groups(tables)
+    blocks = _row_groups(tables, row_group or ROW_GROUP)
     start = list(islice(blocks, 2))
     if len(start) > 1:
         _write_row_groups(chain(start, blocks), stream, options)
@@ -131,17 +131,20 @@ def _encoded(table, options):
 
 
 def _repeating(table):
-    """Columns whose values repeat in the first rows, for which a dictionary pays; ids hardly ever do."""
+    """Columns whose values repeat in some rows, for which a dictionary pays; ids hardly ever do."""
+    import numpy as np
     import pyarrow as pa
 
-    names = []
+    names, count = [], min(table.num_rows, SAMPLE)
+    rows = arrow_array(np.arange(count) * table.num_rows // max(count, 1))
     for name, column in zip(table.column_names, table.columns):
-        sample = column.slice(0, SAMPLE)
+        sample = column.take(rows)
         try:
             distinct = _count_distinct(sample)
         except pa.ArrowException:  # lists and other nested values
             continue
-        if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
+        repeats = 0 < distinct <= (count - sample.null_count) // REPEATS
+        if repeats and not pa.types.is_boolean(column.type):
             names.append(name)
     return names
 
@@ -185,15 +188,15 @@ def _other_integers(table, repeating):
     ]
 
 
-def _row_groups(tables):
-    """The rows of tables of any sizes in row groups of :data:`ROW_GROUP` rows, the last one shorter."""
+def _row_groups(tables, size):
+    """The rows of tables of any sizes in row groups of so many rows, the last one shorter."""
     import pyarrow as pa
 
     waiting: list = []
     count = 0
     for table in tables:
-        while count + table.num_rows >= ROW_GROUP:
-            missing = ROW_GROUP - count
+        while count + table.num_rows >= size:
+            missing = size - count
             yield pa.concat_tables([*waiting, table.slice(0, missing)])
             table, waiting, count = table.slice(missing), [], 0
         waiting.append(table)
@@ -222,7 +225,7 @@ def write_csv(thing, stream, delimiter=",") -> None:
     stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
     write, workers = partial(formatted, delimiter=delimiter), min(threads.count(), ENCODERS)
     try:
-        for text in in_order(write, _row_groups(tables), workers, "edgewise-format"):
+        for text in in_order(write, _row_groups(tables, ROW_GROUP), workers, "edgewise-format"):
             stream.write(text)
     except pa.ArrowInvalid as error:
         raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error

@@ -55,6 +55,7 @@ def drawn_batch(draw, model, ids):
     batch = {}
     if draw.random() < 0.8:
         batch["add"] = [(*pair, draw.choice(SCORES)) for pair in new_pairs(8)]
+        batch["add"] += [(*pair, float("nan")) for pair in new_pairs(1) if draw.random() < 0.05]
     if draw.random() < 0.5:
         batch["remove"] = turned(some(model.pairs, 4)) + (new_pairs(1) if draw.random() < 0.05 else [])
     if draw.random() < 0.2:
@@ -111,7 +112,10 @@ class InMemory:
 
 
 class OnDisk:
-    """A store in a folder, which is opened again now and then; ``apply`` returns "killed" if it was."""
+    """A store in a folder, which is opened again now and then; ``apply`` returns "killed" if it was.
+
+    Two writers take turns, each of which has the store open while the other one changes it.
+    """
 
     def __init__(self, settings, draw):
         from edgewise.clusters import ClusterStore, folder
@@ -119,8 +123,13 @@ class OnDisk:
         self.path, self.draw, self.pages = Path(tempfile.mkdtemp()), draw, folder
         self.opened, self.few = ClusterStore.open, draw.choice((0, folder.FEW_BYTES))
         self.store = ClusterStore.create(self.path, **settings)
+        self.other = ClusterStore.open(self.path)
 
     def apply(self, batch):
+        if self.draw.random() < 0.3:
+            self.store, self.other = self.other, self.store
+        if self.draw.random() < 0.1:
+            self.check_lock(batch)
         left, sync, few = (
             self.draw.choice((-1, self.draw.randrange(12))),
             self.pages._sync,
@@ -140,13 +149,25 @@ class OnDisk:
         except Killed:
             return "killed"
         finally:
+            self.store._history.wait()
             self.pages._sync, self.pages.FEW_BYTES = sync, few
             if left <= 0 or self.draw.random() < 0.2:
                 self.open_again()
 
+    def check_lock(self, batch):
+        """Check that a batch is refused while another process writes."""
+        from edgewise.errors import FileError
+
+        with self.other._history.locked():
+            try:
+                self.store.apply(**batch)
+            except FileError:
+                return
+        raise AssertionError(f"two writers at the same time: {batch}")
+
     def open_again(self):
         if self.draw.random() < 0.1:
-            for one in (*self.path.glob("base-*/*.npy"), *self.path.glob("*.npz")):
+            for one in self.path.glob("base-*/*"):
                 if self.draw.random() < 0.3:
                     one.unlink()
         self.store = self.opened(self.path)

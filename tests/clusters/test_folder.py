@@ -72,44 +72,54 @@ def test_kills_at_random_lose_nothing(tmp_path):
         assert same(store, expected_after(entries))
 
 
-def test_a_part_of_a_delta_is_left_by_a_kill(tmp_path):
-    store = store_at(tmp_path / "store", 2)
-    part = tmp_path / "store" / ".0bbfd16f-0123456789abcdef-part-00000003-delta.npz"
-    part.write_bytes(b"PK")
-    store.apply(**batch_after(2))
-    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(3))
-
-
-@pytest.mark.parametrize("few", (0, 1 << 20))
-def test_what_can_be_made_again_is_made_again(tmp_path, monkeypatch, few):
-    monkeypatch.setattr(folder, "FEW_BYTES", few)
-    store_at(tmp_path / "whole", 4)
-    names = [
-        one.name
-        for one in (tmp_path / "whole").iterdir()
-        if one.name.startswith("base") or one.suffix == ".npz"
-    ]
-    assert names
-    for name in names:
-        path = tmp_path / f"without {name}"
-        shutil.copytree(tmp_path / "whole", path)
-        damage(path / name)
-        store = ew.ClusterStore.open(path)
-        assert same(store, expected_after(4))
-        store.apply(**batch_after(4))
-        assert not ew.ClusterStore.open(path)._history.needs_base
-        assert same(ew.ClusterStore.open(path), expected_after(5))
-
-
-def test_removed_pairs_are_left_out_of_a_base(tmp_path, monkeypatch):
+@pytest.mark.parametrize("what", ("a folder", "an array", "its facts", "other facts"))
+def test_a_base_that_is_damaged_is_made_again(tmp_path, monkeypatch, what):
     monkeypatch.setattr(folder, "FEW_BYTES", 0)
-    store = store_at(tmp_path / "store", 8)
-    while store._history.facts["base"]["entry"] != store.entry:
-        store.apply(**batch_after(store.entry))
-    assert store._state.n_pairs == store.n_pairs < sum(len(batch_after(one)["add"]) for one in range(8))
-    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(store.entry))
-    store.apply(**batch_after(store.entry))
-    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(store.entry))
+    path = tmp_path / "store"
+    written = store_at(path, 4)._history
+    written.wait()
+    (base,) = path.glob("base-*")
+    if what == "other facts":
+        written.base["facts"]["n_names"] += 1
+        folder._write_facts(base / "manifest.json", written.base)
+    else:
+        damage(base / {"a folder": "", "an array": "trees.npy", "its facts": "manifest.json"}[what])
+    store = ew.ClusterStore.open(path)
+    assert same(store, expected_after(4)) and store._history.base["entry"] == 0
+    store.apply(**batch_after(4))
+    store._history.wait()
+    assert [one.name for one in path.glob("base-*")] == ["base-00000005"]
+    store = ew.ClusterStore.open(path)
+    assert same(store, expected_after(5)) and store._history.base["entry"] == 5
+
+
+def test_a_base_that_cannot_be_written_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    store = ew.ClusterStore.create(tmp_path / "store", threshold=0.5)
+    with monkeypatch.context() as patched:
+        patched.setattr(folder, "_write_array", full)
+        store.apply(**batch_after(0))
+        store._history.wait()
+    assert not list((tmp_path / "store").glob("*base*"))
+    store.apply(**batch_after(1))
+    store._history.wait()
+    assert [one.name for one in (tmp_path / "store").glob("*base*")] == ["base-00000002"]
+    assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(2))
+
+
+def test_removed_pairs_are_left_out_by_every_process_alone(tmp_path, monkeypatch):
+    for name in ("FEW_BYTES", "SPARE"):
+        monkeypatch.setattr(folder, name, 0)
+    path, counts = tmp_path / "store", []
+    ew.ClusterStore.create(path).apply(add=[(0, 1)])
+    for one in range(1, 9):
+        store = ew.ClusterStore.open(path)
+        store.apply(add=[(one, one + 1)], remove=[(one - 1, one)])
+        store._history.wait()
+        counts.append(store._state.n_pairs)
+        assert store._history.base["entry"] == store.entry
+    assert max(counts) == 2 and counts.count(1) > 1
+    assert ew.ClusterStore.open(path).pairs().to_pydict() == {"source": [8], "target": [9]}
 
 
 def damage(path):
@@ -143,7 +153,9 @@ def test_a_reader_is_not_disturbed(tmp_path, monkeypatch):
 def test_files_are_what_they_are_said_to_be(tmp_path):
     store_at(tmp_path / "store", 2)
     members = parquet.read_table(tmp_path / "store" / "00000001-members.parquet")
-    assert members.column_names == ["record", "id", "cluster"]
+    assert members.column_names == ["record", "cluster", "tree"]
+    ids = parquet.read_table(tmp_path / "store" / "00000001-ids.parquet")
+    assert ids["id"].to_pylist() == expected_after(1).to_frame()["id"].to_pylist()
     asked = parquet.read_table(tmp_path / "store" / "00000002-asked.parquet")
     assert asked["operation"].to_pylist() == ["remove"] * 3 + ["add"] * 8
     log = parquet.read_table(tmp_path / "store" / "00000002-log.parquet")
@@ -160,7 +172,7 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     for name in ("version", "facts", "text", "parquet"):
         store_at(tmp_path / name, 1)
     changed_manifest(tmp_path / "version", edgewise_clusters=9)
-    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 2\)"):
+    with pytest.raises(FileError, match=r"of another version of edgewise \(format 9, not 3\)"):
         ew.ClusterStore.open(tmp_path / "version")
     changed_manifest(tmp_path / "facts", threshold=0.9)
     (tmp_path / "text" / "manifest.json").write_text('{"edgewise_clusters": 1')
@@ -179,22 +191,6 @@ def test_other_versions_and_damage_are_refused(tmp_path):
         ew.ClusterStore.open(tmp_path)
 
 
-def test_a_store_of_the_first_version_is_read(tmp_path):
-    path = tmp_path / "store"
-    store_at(path, 2)
-    facts = json.loads((path / "manifest.json").read_text())
-    for one in (facts, *(entry["facts"] for entry in facts["entries"])):
-        del one["max_size"], one["one_to_one"]
-    facts.pop("checksum")
-    facts["edgewise_clusters"] = 1
-    (path / "manifest.json").write_text(json.dumps(facts | {"checksum": folder._checksum(facts)}))
-    store = ew.ClusterStore.open(path)
-    assert same(store, expected_after(2)) and store.max_size is None
-    store.apply(**batch_after(2))
-    assert same(ew.ClusterStore.open(path), expected_after(3))
-    assert json.loads((path / "manifest.json").read_text())["edgewise_clusters"] == 2
-
-
 def test_settings_are_kept(tmp_path):
     ew.ClusterStore.create(tmp_path / "store", threshold=0.5, max_size=2, one_to_one=["b", "a"])
     store = ew.ClusterStore.open(tmp_path / "store")
@@ -204,12 +200,12 @@ def test_settings_are_kept(tmp_path):
     assert (store.threshold, store.max_size, store.one_to_one) == (0.5, 9, None)
 
 
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
 def test_a_disk_that_is_full(tmp_path, monkeypatch):
     store = store_at(tmp_path / "store", 2)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patched:
         patched.setattr(folder, "write_parquet", full)
         with pytest.raises(FileError, match="the disk is full"):

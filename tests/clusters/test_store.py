@@ -1,5 +1,6 @@
 """What a store of clusters takes, and what it refuses; it is unchanged then."""
 
+import itertools
 from uuid import UUID
 
 import numpy as np
@@ -97,6 +98,52 @@ def test_why():
         store.why("a", "e")
     numbers = store_of([(5, 9, 0.9), (9, 2, 0.8)])
     assert numbers.why(5, 2).threshold == 0.8
+    numbers.apply(delete=[2], with_pairs=True)
+    with pytest.raises(GraphError, match="names 2, which is no record of the store"):
+        numbers.why(5, 2)
+
+
+REFUSED = (
+    ({"max_size": 2}, "c", "'b' and 'c' (0.8) is refused, since their cluster would have 3 records, more"),
+    ({"cannot": [("c", "a")]}, "c", "'b' and 'c' (0.8) is refused, since 'a' and 'c' cannot be together"),
+    ({"cannot": [("c", "a")], "max_size": 1}, "b", "'a' and 'b' (0.9) is refused, since their cluster would"),
+)
+
+
+@pytest.mark.parametrize(("setting", "other", "problem"), REFUSED)
+def test_why_names_what_parts_two_records(setting, other, problem):
+    store = store_of()
+    store.apply(**setting)
+    with pytest.raises(GraphError) as caught:
+        store.why("a", other)
+    assert f"; the pair of {problem}" in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_why_names_a_pair_that_is_refused(seed):
+    """It is a conflict, unless no pairs join two records."""
+    draw = np.random.default_rng(seed)
+    pairs = sided_pairs(draw, 40, draw.integers(3, 10, 40) / 10)
+    store = ew.ClusterStore(threshold=0.2, max_size=2, one_to_one=["a"])
+    store.apply(add=pairs, cannot=[(pairs[0][1], pairs[1][1])] if pairs[0][1] != pairs[1][1] else [])
+    graph = ew.Graph.from_frame(store.pairs(), threshold=0.2, vertices=store.to_frame().select(["id"]))
+    clusters, trees = clusters_of(store), ew.connected_components(graph).to_dict()
+    found = store.conflicts().select(["source", "target"]).to_pylist()
+    refused = {
+        f"{one!r} and {other!r}" for row in found for one, other in itertools.permutations(row.values())
+    }
+    reasons = set()
+    for one, other in itertools.combinations(clusters, 2):
+        if clusters[one] == clusters[other]:
+            continue
+        with pytest.raises(GraphError) as caught:
+            store.why(one, other)
+        _, _, problem = str(caught.value).partition("; ")
+        assert ("nothing joins them" in problem) == (trees[one] != trees[other])
+        if "nothing" not in problem:
+            assert problem.removeprefix("the pair of ").partition(" (")[0] in refused
+            reasons |= {word for word in ("max_size=2", "one_to_one=['a']") if word in problem}
+    assert len(reasons) == 2
 
 
 def test_the_log_of_one_cluster():

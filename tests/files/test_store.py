@@ -268,4 +268,4 @@ def test_versions_of_what_is_kept():
     from edgewise.streams import batches, checkpoint
 
     assert (npz.VERSION, store.VERSION, saving.VERSION, record.VERSION) == (1, 2, 1, 1)
-    assert (checkpoint.FORMAT, batches.FORMAT, folder.VERSION) == (2, 1, 2)
+    assert (checkpoint.FORMAT, batches.FORMAT, folder.VERSION) == (2, 1, 3)
