@@ -26,12 +26,17 @@ from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
+from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.workers import WorkQueue
 
 #: Edges of a segment.
 SEGMENT_EDGES = 1 << 23
 #: Buffers on the device: one is copied, one is joined, one is between the two.
 BUFFERS = 3
+#: Threads that copy edges to page-locked memory for a GPU.
+STAGING_THREADS = 16
+#: Edges of a segment that such a thread copies.
+STAGED_EDGES = 1 << 20
 #: Edges of the smallest segment that is tried where memory is scarce.
 MIN_SEGMENT_EDGES = 1 << 16
 #: Share of the free memory of a device that may be taken.
@@ -137,8 +142,7 @@ class HostPipeline:
 
     def _copies(self, columns):
         """Whether a device copies arrays as they are, or reads them."""
-        same = columns[0].dtype == columns[1].dtype
-        return self.device == "cpu" or (same and all(map(streams.is_pinned, columns)))
+        return self.device == "cpu" or _are_copied_at_once(columns)
 
     def _join_segment(self, columns, ready):
         """Join a segment; ``ready`` is what :meth:`_copies` says."""
@@ -171,6 +175,11 @@ class HostPipeline:
         return next(self.buffers)
 
 
+def _are_copied_at_once(columns):
+    """Whether a GPU can copy the columns as they are."""
+    return columns[0].dtype == columns[1].dtype and all(map(streams.is_pinned, columns))
+
+
 def _as_parents(column, kind):
     """The column as an array of the parents' type if the two differ in sign only."""
     column = np.asarray(column)
@@ -186,8 +195,10 @@ def components_by_segments(
     ``n_vertices``; a ``numpy.memmap`` is accepted, and arrays made by
     :func:`edgewise.device.streams.pinned` are copied directly.
     """
-    queue = WorkQueue(len(sources), segment_edges)
     columns, n_threads = (np.asarray(sources), np.asarray(targets)), threads.count()
+    if not (set(team.devices) <= {"cpu"} or _are_copied_at_once(columns)):
+        segment_edges = min(segment_edges, STAGED_EDGES)
+    queue = WorkQueue(len(sources), segment_edges)
 
     def work(worker):
         threads.use(n_threads)
@@ -211,13 +222,34 @@ def _label_segments(device, n_vertices, columns, queue, join):
     """Labels by the segments that one worker takes from the queue."""
     parent = arrays.empty(n_vertices, index_type(n_vertices), device)
     make_singletons(n_vertices, parent)
-    pipeline = HostPipeline(parent, queue.chunk, join)
-    for start, stop in queue:
-        pipeline.join(*(column[start:stop] for column in columns))
-    pipeline.settle()
+    if device == "cpu" or _are_copied_at_once(columns):
+        pipeline = HostPipeline(parent, queue.chunk, join)
+        for start, stop in queue:
+            pipeline.join(*(column[start:stop] for column in columns))
+        pipeline.settle()
+    else:
+        arrays.synchronize(device)  # edges are joined in other streams
+        count = min(threads.count(), STAGING_THREADS)
+        ThreadPool(count).starmap(_join_staged, [(parent, columns, queue, join)] * count, queue.close)
     compress(n_vertices, parent)
     arrays.synchronize(device)
     return parent
+
+
+def _join_staged(parent, columns, queue, join):
+    """Join the segments that one thread takes from the queue, and copies to page-locked memory of its own."""
+    pipeline = HostPipeline(parent, queue.chunk, join, buffers=1)
+    with arrays.guard(pipeline.device):
+        for start, stop in queue:
+            part = [column[start:stop] for column in columns]
+            pipeline.join_written(stop - start, partial(_write, part))
+        pipeline.settle()
+
+
+def _write(columns, *rooms):
+    for room, column in zip(rooms, columns):
+        np.copyto(room, column, casting="unsafe")
+    return True
 
 
 def bytes_needed(n_vertices, segment_edges=SEGMENT_EDGES):
