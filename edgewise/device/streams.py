@@ -100,12 +100,8 @@ def copy(target, source, stream=None):
         return
     with stream or arrays.on(origin if to == "cpu" else to):
         cuda = _cupy_cuda()
-        ends, queue = (_address(target, to), _address(source, origin)), cuda.get_current_stream().ptr
+        ends, queue = (arrays.address(target), arrays.address(source)), cuda.get_current_stream().ptr
         cuda.runtime.memcpyAsync(*ends, source.nbytes, cuda.runtime.memcpyDefault, queue)
-
-
-def _address(array, device):
-    return array.ctypes.data if device == "cpu" else array.data.ptr
 
 
 @cache
