@@ -530,14 +530,16 @@ class Graph(Conversions, Representation):
         DeviceError, OutOfMemoryError
         """
         from edgewise.device import arrays
+        from edgewise.primitives.uploads import upload
 
         if device == self.device or (device := arrays.resolve(device)) == self.device:
             return self
         if device == "cpu" and self._of_host is not None:
             return self._of_host
+        move = upload if self.device == "cpu" else arrays.move
 
         def moved(form):
-            return form and tuple(None if a is None else arrays.move(a, device) for a in form)
+            return form and tuple(None if a is None else move(a, device) for a in form)
 
         return self._copy(moved(self._edges), moved(self._rows), self.made_of)
 

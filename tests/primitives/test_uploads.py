@@ -1,0 +1,24 @@
+"""Arrays that threads copy to a GPU in pieces are the same there."""
+
+import os
+
+import numpy as np
+import pytest
+
+from edgewise.device import arrays
+from edgewise.device.target import SIMULATED
+from edgewise.primitives import uploads
+
+DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0")
+pytestmark = [pytest.mark.simulator, pytest.mark.gpu] if SIMULATED else [pytest.mark.gpu]
+
+
+@pytest.mark.parametrize("kind", ["uint32", "int64", "bool"])
+@pytest.mark.parametrize("count", [0, 1, 1000, 12_345])
+def test_pieces(count, kind, monkeypatch):
+    monkeypatch.setattr(uploads, "PIECE", 4096)
+    here = np.random.default_rng(count).integers(0, 1 << 31, 2 * count).astype(kind)
+    for given in (here, here[::2], here[1:]):
+        there = uploads.upload(given, DEVICE)
+        assert arrays.device_of(there) == DEVICE and there.dtype == given.dtype
+        assert np.array_equal(arrays.move(there, "cpu"), given)
