@@ -27,6 +27,7 @@ from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
 from edgewise.primitives.thread_pool import ThreadPool
+from edgewise.primitives.uploads import Uploads
 from edgewise.workers import WorkQueue
 
 #: Edges of a segment.
@@ -51,12 +52,6 @@ def unite_numbers(edge, parent, sources, targets):
     union(parent, number(sources[edge]), number(targets[edge]))
 
 
-@each
-def convert(item, target, source):
-    """Copy a number to an array of the same type or another one."""
-    target[item] = source[item]
-
-
 class SegmentBuffer:
     """Room for one segment on the GPU and, where needed, in page-locked host memory.
 
@@ -73,13 +68,6 @@ class SegmentBuffer:
         if self.staging is None:
             self.staging = tuple(streams.pinned(len(one), one.dtype, self.device) for one in self.columns)
         return tuple(room[:count] for room in self.staging)
-
-    def stage(self, columns):
-        """The columns in page-locked memory, copied there by all threads."""
-        staged = self.staged(len(columns[0]))
-        for room, column in zip(staged, columns):
-            convert(len(room), room, np.ascontiguousarray(column))
-        return staged
 
 
 def join_by_rem(parent, sources, targets):
@@ -102,6 +90,7 @@ class HostPipeline:
         self.device = arrays.device_of(parent)
         self.kind, self.capacity, self.n_buffers = None, 0, buffers
         self.buffers: Any = None
+        self.uploads: Any = None
         self.copy_stream, self.join_stream = streams.Stream(self.device), streams.Stream(self.device)
 
     def __del__(self):
@@ -151,13 +140,17 @@ class HostPipeline:
             return
         buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, len(columns[0]))
         buffer.joined.synchronize()
-        self._send(buffer, columns if ready else buffer.stage(columns))
+        self._send(buffer, columns, ready)
 
-    def _send(self, buffer, columns):
-        """Copy page-locked columns to a buffer, and join their edges."""
+    def _send(self, buffer, columns, ready=True):
+        """Copy columns to a buffer, and join their edges; ``ready`` ones are page-locked."""
         copies = tuple(room[: len(columns[0])] for room in buffer.columns)
-        for copy, column in zip(copies, columns):
-            streams.copy(copy, column, self.copy_stream)
+        if ready:
+            for copy, column in zip(copies, columns):
+                streams.copy(copy, column, self.copy_stream)
+        else:
+            self.uploads = self.uploads or Uploads(self.device, 2 * self.capacity * self.kind.itemsize)
+            self.uploads.copy(copies, columns, self.copy_stream)
         self.join_stream.wait(self.copy_stream.record())
         with self.join_stream:
             self.unite(self.parent, *copies)
@@ -172,6 +165,7 @@ class HostPipeline:
             buffers = [SegmentBuffer(self.device, self.capacity, (kind, kind)) for _ in range(self.n_buffers)]
             arrays.synchronize(self.device)  # the memory may have been in use in another stream
             self.buffers = cycle(buffers)
+            self.uploads = None
         return next(self.buffers)
 
 
@@ -196,7 +190,7 @@ def components_by_segments(
     :func:`edgewise.device.streams.pinned` are copied directly.
     """
     columns, n_threads = (np.asarray(sources), np.asarray(targets)), threads.count()
-    if not (set(team.devices) <= {"cpu"} or _are_copied_at_once(columns)):
+    if STAGING_THREADS and not (set(team.devices) <= {"cpu"} or _are_copied_at_once(columns)):
         segment_edges = min(segment_edges, STAGED_EDGES)
     queue = WorkQueue(len(sources), segment_edges)
 
@@ -222,7 +216,7 @@ def _label_segments(device, n_vertices, columns, queue, join):
     """Labels by the segments that one worker takes from the queue."""
     parent = arrays.empty(n_vertices, index_type(n_vertices), device)
     make_singletons(n_vertices, parent)
-    if device == "cpu" or _are_copied_at_once(columns):
+    if device == "cpu" or _are_copied_at_once(columns) or not STAGING_THREADS:
         pipeline = HostPipeline(parent, queue.chunk, join)
         for start, stop in queue:
             pipeline.join(*(column[start:stop] for column in columns))

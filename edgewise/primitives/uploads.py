@@ -16,8 +16,45 @@ from edgewise.primitives.thread_pool import ThreadPool
 PIECE = 1 << 22
 #: Buffers of a thread: one is filled, and one is copied.
 BUFFERS = 2
+#: Bytes of the largest item.
+ITEM = 8
 #: Threads at most; more copy no faster than a link.
 MAX_THREADS = 16
+
+
+class Uploads:
+    """Copies arrays of the host to a GPU, each time at most about ``nbytes``."""
+
+    def __init__(self, device, nbytes):
+        size = max(ITEM, min(PIECE, -(-nbytes // ITEM) * ITEM))
+        self.device, self.size, self.pool = device, size, ThreadPool(min(MAX_THREADS, -(-nbytes // size)))
+        count = BUFFERS * self.pool.n_workers
+        memory = streams.pinned(count * size, np.uint8, device)
+        buffers = [(memory[number * size : (number + 1) * size], streams.Event()) for number in range(count)]
+        self.buffers = [deque(buffers[first :: self.pool.n_workers]) for first in range(self.pool.n_workers)]
+
+    def copy(self, targets, sources, stream):
+        """Copy arrays to arrays of integers or of the same type, in a stream of the GPU.
+
+        The sources may be overwritten on return, the targets are written when the stream has come there.
+        """
+        parts = []
+        for target, source in zip(targets, sources):
+            step = self.size // target.itemsize
+            parts += [(target, source, first, first + step) for first in range(0, len(source), step)]
+        taken = iter(parts)  # by the threads in turn
+        self.pool.starmap(self._send, [(buffers, taken, stream) for buffers in self.buffers])
+
+    def _send(self, buffers, parts, stream):
+        with arrays.on(self.device):
+            for target, source, first, end in parts:
+                memory, copied = buffers.popleft()
+                copied.synchronize()
+                target, source = target[first:end], source[first:end]
+                staged = memory[: target.nbytes].view(target.dtype)
+                np.copyto(staged, source, casting="unsafe")
+                streams.copy(target, staged, stream)
+                buffers.append((memory, stream.record()))
 
 
 def upload(array, device):
@@ -26,23 +63,7 @@ def upload(array, device):
         copy = arrays.empty(len(array), array.dtype, device)
     except MemoryError:
         raise arrays.out_of_memory(array.nbytes, device) from None
-    size = max(1, min(PIECE // array.itemsize, len(array)))
-    starts = iter(range(0, len(array), size))  # which the threads take in turns
-    stream, pool = streams.current(device), ThreadPool(min(MAX_THREADS, -(-len(array) // size)))
-
-    def send(rooms):
-        with arrays.on(device):
-            for start in starts:
-                room, copied = rooms.popleft()
-                copied.synchronize()
-                part = array[start : start + size]
-                room = room[: len(part)]
-                np.copyto(room, part)
-                streams.copy(copy[start : start + size], room, stream)
-                rooms.append((room, stream.record()))
-
-    memory = streams.pinned(pool.n_workers * BUFFERS * size, array.dtype, device)
-    buffers = [(memory[first : first + size], streams.Event()) for first in range(0, len(memory), size)]
-    pool.starmap(send, [(deque(buffers[first :: pool.n_workers]),) for first in range(pool.n_workers)])
+    stream = streams.current(device)
+    Uploads(device, array.nbytes).copy([copy], [array], stream)
     stream.synchronize()  # the buffers are free again
     return copy
