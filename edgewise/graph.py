@@ -536,10 +536,11 @@ class Graph(Conversions, Representation):
             return self
         if device == "cpu" and self._of_host is not None:
             return self._of_host
-        move = upload if self.device == "cpu" else arrays.move
 
         def moved(form):
-            return form and tuple(None if a is None else move(a, device) for a in form)
+            if form and self.device == "cpu":
+                return upload(form, device)
+            return form and tuple(None if a is None else arrays.move(a, device) for a in form)
 
         return self._copy(moved(self._edges), moved(self._rows), self.made_of)
 

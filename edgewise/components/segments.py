@@ -149,7 +149,7 @@ class HostPipeline:
             for copy, column in zip(copies, columns):
                 streams.copy(copy, column, self.copy_stream)
         else:
-            self.uploads = self.uploads or Uploads(self.device, 2 * self.capacity * self.kind.itemsize)
+            self.uploads = self.uploads or Uploads(self.device, 2 * self.capacity * copies[0].itemsize)
             self.uploads.copy(copies, columns, self.copy_stream)
         self.join_stream.wait(self.copy_stream.record())
         with self.join_stream:

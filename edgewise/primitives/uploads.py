@@ -57,13 +57,13 @@ class Uploads:
                 buffers.append((memory, stream.record()))
 
 
-def upload(array, device):
-    """Copy of an array of the host on a GPU; both can be used at once."""
-    try:
-        copy = arrays.empty(len(array), array.dtype, device)
-    except MemoryError:
-        raise arrays.out_of_memory(array.nbytes, device) from None
-    stream = streams.current(device)
-    Uploads(device, array.nbytes).copy([copy], [array], stream)
-    stream.synchronize()  # the buffers are free again
-    return copy
+def upload(columns, device):
+    """Copies of arrays of the host on a GPU; ``None`` stays ``None``.  All can be used at once."""
+    given = [column for column in columns if column is not None]
+    with arrays.guard(device):
+        copies = [arrays.empty(len(column), column.dtype, device) for column in given]
+        stream = streams.current(device)
+        Uploads(device, sum(column.nbytes for column in given)).copy(copies, given, stream)
+        stream.synchronize()  # the buffers are free again
+    moved = iter(copies)
+    return tuple(None if column is None else next(moved) for column in columns)
