@@ -26,7 +26,6 @@ from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
-from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.uploads import Uploads
 from edgewise.workers import WorkQueue
 
@@ -34,10 +33,6 @@ from edgewise.workers import WorkQueue
 SEGMENT_EDGES = 1 << 23
 #: Buffers on the device: one is copied, one is joined, one is between the two.
 BUFFERS = 3
-#: Threads that copy edges to page-locked memory for a GPU.
-STAGING_THREADS = 16
-#: Edges of a segment that such a thread copies.
-STAGED_EDGES = 1 << 20
 #: Edges of the smallest segment that is tried where memory is scarce.
 MIN_SEGMENT_EDGES = 1 << 16
 #: Share of the free memory of a device that may be taken.
@@ -62,6 +57,10 @@ class SegmentBuffer:
         self.device, self.staging = device, None
         self.columns = tuple(arrays.empty(edges, kind, device) for kind in kinds)
         self.joined = streams.Event()
+
+    def part(self, count):
+        """Columns of so many edges on the GPU."""
+        return tuple(room[:count] for room in self.columns)
 
     def staged(self, count):
         """Columns of so many edges in page-locked memory, to be written."""
@@ -101,16 +100,27 @@ class HostPipeline:
         """Wait until all edges given so far are joined."""
         self.join_stream.synchronize()
 
-    def join(self, sources, targets):
+    def join(self, sources, targets, queue=None):
         """Join edges on the host, whose endpoints are known to be vertices.
 
-        The arrays may be overwritten on return, page-locked ones after :meth:`settle`.
+        ``queue`` hands out the segments, by default all edges.  The arrays may be overwritten on return,
+        page-locked ones after :meth:`settle`.
         """
         self.join_stream.wait(streams.current(self.device).record())
         columns = [_as_parents(column, self.parent.dtype) for column in (sources, targets)]
-        ready, size = self._copies(columns), self.segment_edges
-        for start in range(0, len(sources), size):
-            self._join_segment([column[start : start + size] for column in columns], ready)
+        ready, started = self.device != "cpu" and _are_copied_at_once(columns), None
+        for start, stop in queue or WorkQueue(len(sources), self.segment_edges):
+            segment = [column[start:stop] for column in columns]
+            if self.device == "cpu":
+                self.unite(self.parent, *segment)
+            elif ready:
+                buffer = self._next_buffer(columns[0].dtype, stop - start)
+                buffer.joined.synchronize()
+                self._send(buffer, segment)
+            else:
+                started, before = self._start(segment), started
+                self._end(before)
+        self._end(started)
         streams.current(self.device).wait(self.join_stream.record())
 
     def join_written(self, count, write):
@@ -129,28 +139,31 @@ class HostPipeline:
             self._send(buffer, staged)
         return written
 
-    def _copies(self, columns):
-        """Whether a device copies arrays as they are, or reads them."""
-        return self.device == "cpu" or _are_copied_at_once(columns)
+    def _start(self, columns):
+        """Start to copy a segment from memory that is not page-locked; return what :meth:`_end` needs."""
+        buffer = self._next_buffer(self.parent.dtype, len(columns[0]))
+        copies = buffer.part(len(columns[0]))
+        self.uploads = self.uploads or Uploads(self.device, 2 * self.capacity * copies[0].itemsize)
+        self.copy_stream.wait(buffer.joined)
+        return buffer, copies, self.uploads.start(copies, columns, self.copy_stream)
 
-    def _join_segment(self, columns, ready):
-        """Join a segment; ``ready`` is what :meth:`_copies` says."""
-        if self.device == "cpu":
-            self.unite(self.parent, *columns)
-            return
-        buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, len(columns[0]))
-        buffer.joined.synchronize()
-        self._send(buffer, columns, ready)
+    def _end(self, started):
+        """Join the edges of a segment when its copies have been started."""
+        if started is not None:
+            buffer, copies, futures = started
+            for future in futures:
+                future.result()
+            self._unite(buffer, copies)
 
-    def _send(self, buffer, columns, ready=True):
-        """Copy columns to a buffer, and join their edges; ``ready`` ones are page-locked."""
-        copies = tuple(room[: len(columns[0])] for room in buffer.columns)
-        if ready:
-            for copy, column in zip(copies, columns):
-                streams.copy(copy, column, self.copy_stream)
-        else:
-            self.uploads = self.uploads or Uploads(self.device, 2 * self.capacity * copies[0].itemsize)
-            self.uploads.copy(copies, columns, self.copy_stream)
+    def _send(self, buffer, columns):
+        """Copy page-locked columns to a buffer, and join their edges."""
+        copies = buffer.part(len(columns[0]))
+        for copy, column in zip(copies, columns):
+            streams.copy(copy, column, self.copy_stream)
+        self._unite(buffer, copies)
+
+    def _unite(self, buffer, copies):
+        """Join the edges of a buffer, when they have been copied."""
         self.join_stream.wait(self.copy_stream.record())
         with self.join_stream:
             self.unite(self.parent, *copies)
@@ -189,10 +202,8 @@ def components_by_segments(
     ``n_vertices``; a ``numpy.memmap`` is accepted, and arrays made by
     :func:`edgewise.device.streams.pinned` are copied directly.
     """
-    columns, n_threads = (np.asarray(sources), np.asarray(targets)), threads.count()
-    if STAGING_THREADS and not (set(team.devices) <= {"cpu"} or _are_copied_at_once(columns)):
-        segment_edges = min(segment_edges, STAGED_EDGES)
     queue = WorkQueue(len(sources), segment_edges)
+    columns, n_threads = (np.asarray(sources), np.asarray(targets)), threads.count()
 
     def work(worker):
         threads.use(n_threads)
@@ -216,34 +227,12 @@ def _label_segments(device, n_vertices, columns, queue, join):
     """Labels by the segments that one worker takes from the queue."""
     parent = arrays.empty(n_vertices, index_type(n_vertices), device)
     make_singletons(n_vertices, parent)
-    if device == "cpu" or _are_copied_at_once(columns) or not STAGING_THREADS:
-        pipeline = HostPipeline(parent, queue.chunk, join)
-        for start, stop in queue:
-            pipeline.join(*(column[start:stop] for column in columns))
-        pipeline.settle()
-    else:
-        arrays.synchronize(device)  # edges are joined in other streams
-        count = min(threads.count(), STAGING_THREADS)
-        ThreadPool(count).starmap(_join_staged, [(parent, columns, queue, join)] * count, queue.close)
+    pipeline = HostPipeline(parent, queue.chunk, join)
+    pipeline.join(*columns, queue)
+    pipeline.settle()
     compress(n_vertices, parent)
     arrays.synchronize(device)
     return parent
-
-
-def _join_staged(parent, columns, queue, join):
-    """Join the segments that one thread takes from the queue, and copies to page-locked memory of its own."""
-    pipeline = HostPipeline(parent, queue.chunk, join, buffers=1)
-    with arrays.guard(pipeline.device):
-        for start, stop in queue:
-            part = [column[start:stop] for column in columns]
-            pipeline.join_written(stop - start, partial(_write, part))
-        pipeline.settle()
-
-
-def _write(columns, *rooms):
-    for room, column in zip(rooms, columns):
-        np.copyto(room, column, casting="unsafe")
-    return True
 
 
 def bytes_needed(n_vertices, segment_edges=SEGMENT_EDGES):

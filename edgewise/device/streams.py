@@ -7,6 +7,7 @@ the driver grants peer access, and host memory otherwise.
 On the CPU and in the simulator all operations run immediately and in order.
 """
 
+from ctypes import memmove
 from functools import cache
 from threading import local
 from typing import Any
@@ -86,6 +87,29 @@ def pinned(count, dtype, device):
     kind = np.dtype(dtype)
     memory = _cupy_cuda().alloc_pinned_memory(max(count, 1) * kind.itemsize)
     return np.frombuffer(memory, kind, count)
+
+
+class Room:
+    """Page-locked memory from which a GPU copies one piece after the other."""
+
+    def __init__(self, nbytes, device):
+        self.memory = pinned(nbytes, np.uint8, device)
+        self.address, self.copied = arrays.address(self.memory), None
+
+    def wait(self):
+        """Block the host until the last piece is copied."""
+        if self.copied is not None:
+            self.copied.synchronize()
+
+    def send(self, target, nbytes, stream):
+        """Copy the first bytes to an address of the stream's device, which is the current one."""
+        if SIMULATED:
+            memmove(target, self.address, nbytes)
+            return
+        cuda, queue = _cupy_cuda(), stream.stream
+        cuda.runtime.memcpyAsync(target, self.address, nbytes, cuda.runtime.memcpyHostToDevice, queue.ptr)
+        self.copied = self.copied or cuda.Event(disable_timing=True)
+        self.copied.record(queue)
 
 
 def copy(target, source, stream=None):

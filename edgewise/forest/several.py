@@ -261,7 +261,7 @@ def _copies(columns, first, queue, where):
 
 def _copy(columns, buffer, stream, uploads):
     """Start to copy columns of the host into a buffer, when its last segment is no longer needed."""
-    copies = [room[: len(column)] for room, column in zip(buffer.columns, columns)]
+    copies = buffer.part(len(columns[0]))
     stream.wait(buffer.joined)
     if uploads is None:
         for copy, column in zip(copies, columns):

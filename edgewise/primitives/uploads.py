@@ -1,16 +1,18 @@
-"""Copies from any memory of the host to a GPU, at the rate of the link.
+"""Copies from any memory of the host to a GPU, nearly at the rate of the link.
 
-A GPU copies from page-locked memory beside everything else.  CuPy copies an array to page-locked memory as a
-whole first, by one thread.  Here threads copy pieces to small page-locked buffers of their own, which the GPU
-copies at once, so that no piece waits for others, and buffers stay in the caches.
+A GPU copies from page-locked memory.  CuPy copies an array to page-locked memory of its size first, by one
+thread, and the driver copies by one thread too.  Here threads copy pieces to small page-locked buffers of
+their own, which remain in the caches, and from which the GPU copies each piece at once.
+
+The threads are Python's: a piece takes few steps under its lock, and is large enough that these do not count.
 """
 
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from edgewise.device import arrays, streams
-from edgewise.primitives.thread_pool import ThreadPool
+from edgewise.device import arrays, streams, threads
 
 #: Bytes of a piece.
 PIECE = 1 << 22
@@ -18,43 +20,47 @@ PIECE = 1 << 22
 BUFFERS = 2
 #: Bytes of the largest item.
 ITEM = 8
-#: Threads at most; more copy no faster than a link.
-MAX_THREADS = 16
+#: Threads at most; more wait for Python's lock.
+MAX_THREADS = 12
 
 
 class Uploads:
     """Copies arrays of the host to a GPU, each time at most about ``nbytes``."""
 
     def __init__(self, device, nbytes):
-        size = max(ITEM, min(PIECE, -(-nbytes // ITEM) * ITEM))
-        self.device, self.size, self.pool = device, size, ThreadPool(min(MAX_THREADS, -(-nbytes // size)))
-        count = BUFFERS * self.pool.n_workers
-        memory = streams.pinned(count * size, np.uint8, device)
-        buffers = [(memory[number * size : (number + 1) * size], streams.Event()) for number in range(count)]
-        self.buffers = [deque(buffers[first :: self.pool.n_workers]) for first in range(self.pool.n_workers)]
+        self.device, self.size = device, max(ITEM, min(PIECE, -(-nbytes // ITEM) * ITEM))
+        count = max(1, min(threads.count(), MAX_THREADS, -(-nbytes // self.size)))
+        self.executor = ThreadPoolExecutor(count)
+        self.rooms = [deque(streams.Room(self.size, device) for _ in range(BUFFERS)) for _ in range(count)]
 
-    def copy(self, targets, sources, stream):
-        """Copy arrays to arrays of integers or of the same type, in a stream of the GPU.
+    def start(self, targets, sources, stream):
+        """Start to copy arrays to arrays of the same type, or of integers to integers, in a stream.
 
-        The sources may be overwritten on return, the targets are written when the stream has come there.
+        When all futures that are returned are done, the sources may be overwritten.  The targets are written
+        when the stream has come to the copies.
         """
         parts = []
         for target, source in zip(targets, sources):
-            step = self.size // target.itemsize
-            parts += [(target, source, first, first + step) for first in range(0, len(source), step)]
+            step, address = self.size // target.itemsize, arrays.address(target)
+            for first in range(0, len(source), step):
+                part = source[first : first + step]
+                parts.append((address + first * target.itemsize, part, target.dtype))
         taken = iter(parts)  # by the threads in turn
-        self.pool.starmap(self._send, [(buffers, taken, stream) for buffers in self.buffers])
+        return [self.executor.submit(self._send, rooms, taken, stream) for rooms in self.rooms[: len(parts)]]
 
-    def _send(self, buffers, parts, stream):
+    def copy(self, targets, sources, stream):
+        """The same as :meth:`start`, until the sources may be overwritten."""
+        for future in self.start(targets, sources, stream):
+            future.result()
+
+    def _send(self, rooms, parts, stream):
         with arrays.on(self.device):
-            for target, source, first, end in parts:
-                memory, copied = buffers.popleft()
-                copied.synchronize()
-                target, source = target[first:end], source[first:end]
-                staged = memory[: target.nbytes].view(target.dtype)
-                np.copyto(staged, source, casting="unsafe")
-                streams.copy(target, staged, stream)
-                buffers.append((memory, stream.record()))
+            for address, part, kind in parts:
+                room, nbytes = rooms[0], len(part) * kind.itemsize
+                room.wait()
+                np.copyto(room.memory[:nbytes].view(kind), part, casting="unsafe")
+                room.send(address, nbytes, stream)
+                rooms.rotate()
 
 
 def upload(columns, device):
