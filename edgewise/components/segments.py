@@ -6,8 +6,9 @@ with Rem's union as the kernel; ConnectIt (Dhulipala, Hong & Shun 2020) calls it
 can join the edges, such as Hook, with which Groute began (``join=``).
 
 On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
-kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is first
-copied into a page-locked buffer by all threads, which also narrow it.  On the CPU nothing is copied.
+kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is sent in
+pieces by several threads, which also narrow it (:mod:`~edgewise.primitives.uploads`), and they begin the next
+segment while the last pieces are on their way.  On the CPU nothing is copied.
 
 The workers of a team take segments from one queue; their labels are merged at the end.  Nothing is compressed
 between segments: splicing keeps paths short, and a pass over the parents costs as much as a segment.

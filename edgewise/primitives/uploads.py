@@ -46,6 +46,9 @@ class Uploads:
                 part = source[first : first + step]
                 parts.append((address + first * target.itemsize, part, target.dtype))
         taken = iter(parts)  # by the threads in turn
+        if len(self.rooms) == 1:
+            self._send(self.rooms[0], taken, stream)
+            return []
         return [self.executor.submit(self._send, rooms, taken, stream) for rooms in self.rooms[: len(parts)]]
 
     def copy(self, targets, sources, stream):
