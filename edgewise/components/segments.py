@@ -6,9 +6,8 @@ with Rem's union as the kernel; ConnectIt (Dhulipala, Hong & Shun 2020) calls it
 can join the edges, such as Hook, with which Groute began (``join=``).
 
 On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
-kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is sent in
-pieces by several threads, which also narrow it (:mod:`~edgewise.primitives.uploads`), and they begin the next
-segment while the last pieces are on their way.  On the CPU nothing is copied.
+kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is first
+copied into a page-locked buffer by all threads, which also narrow it.  On the CPU nothing is copied.
 
 The workers of a team take segments from one queue; their labels are merged at the end.  Nothing is compressed
 between segments: splicing keeps paths short, and a pass over the parents costs as much as a segment.
@@ -27,7 +26,6 @@ from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
-from edgewise.primitives.uploads import Uploads
 from edgewise.workers import WorkQueue
 
 #: Edges of a segment.
@@ -48,6 +46,12 @@ def unite_numbers(edge, parent, sources, targets):
     union(parent, number(sources[edge]), number(targets[edge]))
 
 
+@each
+def convert(item, target, source):
+    """Copy a number to an array of the same type or another one."""
+    target[item] = source[item]
+
+
 class SegmentBuffer:
     """Room for one segment on the GPU and, where needed, in page-locked host memory.
 
@@ -59,15 +63,18 @@ class SegmentBuffer:
         self.columns = tuple(arrays.empty(edges, kind, device) for kind in kinds)
         self.joined = streams.Event()
 
-    def part(self, count):
-        """Columns of so many edges on the GPU."""
-        return tuple(room[:count] for room in self.columns)
-
     def staged(self, count):
         """Columns of so many edges in page-locked memory, to be written."""
         if self.staging is None:
             self.staging = tuple(streams.pinned(len(one), one.dtype, self.device) for one in self.columns)
         return tuple(room[:count] for room in self.staging)
+
+    def stage(self, columns):
+        """The columns in page-locked memory, copied there by all threads."""
+        staged = self.staged(len(columns[0]))
+        for room, column in zip(staged, columns):
+            convert(len(room), room, np.ascontiguousarray(column))
+        return staged
 
 
 def join_by_rem(parent, sources, targets):
@@ -90,7 +97,6 @@ class HostPipeline:
         self.device = arrays.device_of(parent)
         self.kind, self.capacity, self.n_buffers = None, 0, buffers
         self.buffers: Any = None
-        self.uploads: Any = None
         self.copy_stream, self.join_stream = streams.Stream(self.device), streams.Stream(self.device)
 
     def __del__(self):
@@ -101,27 +107,16 @@ class HostPipeline:
         """Wait until all edges given so far are joined."""
         self.join_stream.synchronize()
 
-    def join(self, sources, targets, queue=None):
+    def join(self, sources, targets):
         """Join edges on the host, whose endpoints are known to be vertices.
 
-        ``queue`` hands out the segments, by default all edges.  The arrays may be overwritten on return,
-        page-locked ones after :meth:`settle`.
+        The arrays may be overwritten on return, page-locked ones after :meth:`settle`.
         """
         self.join_stream.wait(streams.current(self.device).record())
         columns = [_as_parents(column, self.parent.dtype) for column in (sources, targets)]
-        ready, started = self.device != "cpu" and _are_copied_at_once(columns), None
-        for start, stop in queue or WorkQueue(len(sources), self.segment_edges):
-            segment = [column[start:stop] for column in columns]
-            if self.device == "cpu":
-                self.unite(self.parent, *segment)
-            elif ready:
-                buffer = self._next_buffer(columns[0].dtype, stop - start)
-                buffer.joined.synchronize()
-                self._send(buffer, segment)
-            else:
-                started, before = self._start(segment), started
-                self._end(before)
-        self._end(started)
+        ready, size = self._copies(columns), self.segment_edges
+        for start in range(0, len(sources), size):
+            self._join_segment([column[start : start + size] for column in columns], ready)
         streams.current(self.device).wait(self.join_stream.record())
 
     def join_written(self, count, write):
@@ -140,31 +135,25 @@ class HostPipeline:
             self._send(buffer, staged)
         return written
 
-    def _start(self, columns):
-        """Start to copy a segment from memory that is not page-locked; return what :meth:`_end` needs."""
-        buffer = self._next_buffer(self.parent.dtype, len(columns[0]))
-        copies = buffer.part(len(columns[0]))
-        self.uploads = self.uploads or Uploads(self.device, 2 * self.capacity * copies[0].itemsize)
-        self.copy_stream.wait(buffer.joined)
-        return buffer, copies, self.uploads.start(copies, columns, self.copy_stream)
+    def _copies(self, columns):
+        """Whether a device copies arrays as they are, or reads them."""
+        same = columns[0].dtype == columns[1].dtype
+        return self.device == "cpu" or (same and all(map(streams.is_pinned, columns)))
 
-    def _end(self, started):
-        """Join the edges of a segment when its copies have been started."""
-        if started is not None:
-            buffer, copies, futures = started
-            for future in futures:
-                future.result()
-            self._unite(buffer, copies)
+    def _join_segment(self, columns, ready):
+        """Join a segment; ``ready`` is what :meth:`_copies` says."""
+        if self.device == "cpu":
+            self.unite(self.parent, *columns)
+            return
+        buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, len(columns[0]))
+        buffer.joined.synchronize()
+        self._send(buffer, columns if ready else buffer.stage(columns))
 
     def _send(self, buffer, columns):
         """Copy page-locked columns to a buffer, and join their edges."""
-        copies = buffer.part(len(columns[0]))
+        copies = tuple(room[: len(columns[0])] for room in buffer.columns)
         for copy, column in zip(copies, columns):
             streams.copy(copy, column, self.copy_stream)
-        self._unite(buffer, copies)
-
-    def _unite(self, buffer, copies):
-        """Join the edges of a buffer, when they have been copied."""
         self.join_stream.wait(self.copy_stream.record())
         with self.join_stream:
             self.unite(self.parent, *copies)
@@ -179,13 +168,7 @@ class HostPipeline:
             buffers = [SegmentBuffer(self.device, self.capacity, (kind, kind)) for _ in range(self.n_buffers)]
             arrays.synchronize(self.device)  # the memory may have been in use in another stream
             self.buffers = cycle(buffers)
-            self.uploads = None
         return next(self.buffers)
-
-
-def _are_copied_at_once(columns):
-    """Whether a GPU can copy the columns as they are."""
-    return columns[0].dtype == columns[1].dtype and all(map(streams.is_pinned, columns))
 
 
 def _as_parents(column, kind):
@@ -229,7 +212,8 @@ def _label_segments(device, n_vertices, columns, queue, join):
     parent = arrays.empty(n_vertices, index_type(n_vertices), device)
     make_singletons(n_vertices, parent)
     pipeline = HostPipeline(parent, queue.chunk, join)
-    pipeline.join(*columns, queue)
+    for start, stop in queue:
+        pipeline.join(*(column[start:stop] for column in columns))
     pipeline.settle()
     compress(n_vertices, parent)
     arrays.synchronize(device)

@@ -43,7 +43,6 @@ from edgewise.forest.shared_filter import (
     light_edges,
     light_key,
 )
-from edgewise.primitives.uploads import Uploads
 from edgewise.workers import WorkQueue
 from edgewise.workers.topology import all_access, rounds
 
@@ -239,15 +238,13 @@ def _copies(columns, first, queue, where):
     stream = streams.Stream(where)
     free: deque[SegmentBuffer] = deque()
     copied: deque = deque()
-    size = queue.chunk * sum(column.itemsize for column in columns)
-    uploads = None if all(map(streams.is_pinned, columns)) else Uploads(where, size)
     for _ in range(BUFFERS):
         free.append(SegmentBuffer(where, queue.chunk, [column.dtype for column in columns]))
     arrays.synchronize(where)  # the memory may have been in use in another stream
     while True:
         while free and (run := queue.take()) is not None:
             part, buffer = slice(first + run[0], first + run[1]), free.popleft()
-            segment = _copy([column[part] for column in columns], buffer, stream, uploads)
+            segment = _copy([column[part] for column in columns], buffer, stream)
             copied.append((part.start, segment, buffer, stream.record()))
         if not copied:
             break
@@ -259,13 +256,14 @@ def _copies(columns, first, queue, where):
     stream.synchronize()
 
 
-def _copy(columns, buffer, stream, uploads):
+def _copy(columns, buffer, stream):
     """Start to copy columns of the host into a buffer, when its last segment is no longer needed."""
-    copies = buffer.part(len(columns[0]))
-    stream.wait(buffer.joined)
-    if uploads is None:
-        for copy, column in zip(copies, columns):
-            streams.copy(copy, column, stream)
+    if all(map(streams.is_pinned, columns)):
+        stream.wait(buffer.joined)
     else:
-        uploads.copy(copies, columns, stream)
+        buffer.joined.synchronize()
+        columns = buffer.stage(columns)
+    copies = [room[: len(column)] for room, column in zip(buffer.columns, columns)]
+    for copy, column in zip(copies, columns):
+        streams.copy(copy, column, stream)
     return copies

@@ -106,15 +106,6 @@ def piece_at(queue, item, offsets):
 
 
 @device
-def line_of(entry, skew, lanes):
-    """The entry or one before it from which on lanes read whole lines of memory.
-
-    The first entry is at ``skew`` times the size of an entry.
-    """
-    return entry - (entry + skew) % lanes
-
-
-@device
 def clear_local(shared, thread):
     """Empty the local queues; a block barrier must follow."""
     if thread == 0:

@@ -124,7 +124,7 @@ def distances_by(kind, seed, **replaced):
     queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
     counts = np.zeros(driver.SETS.end, np.int64)
     search = driver.Search(
-        rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler), 0
+        rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
     )
     limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
     shared = np.zeros((WORKERS, WORDS), np.int64)

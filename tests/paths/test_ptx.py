@@ -26,7 +26,7 @@ def near_far_kinds(weight, index):
 
 def cooperative_kinds(index):
     rows = CSR, ("int64[]", f"{index}[]", "int32[]")
-    search = cooperative.Search, (rows, rows, "int32[]", f"{index}[]", "int64[]", "int64")
+    search = cooperative.Search, (rows, rows, "int32[]", f"{index}[]", "int64[]")
     return "int32[]", search, (cooperative.Limits, ("int64", "int64[]", *5 * ("int64",)))
 
 

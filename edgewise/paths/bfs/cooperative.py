@@ -53,7 +53,6 @@ from edgewise.paths.block_queues import (
     clear,
     clear_local,
     clear_next_local,
-    line_of,
     local_at,
     local_size,
     piece_at,
@@ -111,7 +110,6 @@ class Search(NamedTuple):
     distances: Any  # (n,) int32 array
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
     counts: Any  # (SETS.end,) int64 array
-    skew: int  # the entries begin at so many times their size, so that warps can read whole lines of memory
 
 
 class Limits(NamedTuple):
@@ -224,9 +222,7 @@ def sparse_pieces(worker, search, window, n_pieces):
     for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
         vertex, first, end = piece_at(queue, listed + item, search.rows.offsets)
         distance = np.int64(load(search.distances, vertex)) + 1
-        for entry in range(line_of(first, search.skew, lanes) + worker.id % lanes, end, lanes):
-            if entry < first:
-                continue
+        for entry in range(first + worker.id % lanes, end, lanes):
             other = np.int64(search.rows.neighbours[entry])
             if fetch_min(search.distances, other, distance) > distance:
                 if distance >= window.last:
@@ -291,9 +287,8 @@ def top_down_pieces(worker, level, search, n_pieces):
     lanes, n_reached = warp_size(), 0
     for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
         _, first, end = piece_at(search.queue, item, search.rows.offsets)
-        for entry in range(line_of(first, search.skew, lanes) + worker.id % lanes, end, lanes):
-            if entry >= first:
-                n_reached += reach(search.distances, search.rows.neighbours[entry], level + 1)
+        for entry in range(first + worker.id % lanes, end, lanes):
+            n_reached += reach(search.distances, search.rows.neighbours[entry], level + 1)
     return n_reached
 
 
@@ -519,10 +514,9 @@ def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     incoming = adjacency.incoming if adjacency.has_incoming else no_rows
     distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(SETS.end, np.int64, device)
     queue = arrays.empty(room_of_queues(m, dense_later), rows.neighbours.dtype, device)
-    skew = arrays.address(rows.neighbours) // rows.neighbours.itemsize
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
-    search = Search(rows, incoming, distances, queue, counts, skew)
+    search = Search(rows, incoming, distances, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
     return distances
