@@ -530,6 +530,7 @@ class Graph(Conversions, Representation):
         DeviceError, OutOfMemoryError
         """
         from edgewise.device import arrays
+        from edgewise.primitives.uploads import upload
 
         if device == self.device or (device := arrays.resolve(device)) == self.device:
             return self
@@ -537,6 +538,8 @@ class Graph(Conversions, Representation):
             return self._of_host
 
         def moved(form):
+            if form and self.device == "cpu":
+                return upload(form, device)
             return form and tuple(None if a is None else arrays.move(a, device) for a in form)
 
         return self._copy(moved(self._edges), moved(self._rows), self.made_of)

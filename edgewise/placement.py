@@ -70,13 +70,14 @@ def with_rows_on(graph: Any, size: Any, term: Any, device: str) -> Any:
         raise arrays.out_of_memory(placement.bytes, device)
     from edgewise.device import on_host
     from edgewise.ingest.row_buckets import bytes_to_make_rows
+    from edgewise.primitives.uploads import upload
 
     if not graph.has_rows:
         what = f"a graph of {graph.n_vertices:,} vertices that does not fit {device}"
         memory.check(int(bytes_to_make_rows(size)), what)
     offsets, neighbours, _ = graph._csr()
     locked = graph.cached("page-locked neighbours", lambda: on_host.page_locked(neighbours))
-    rows = arrays.move(offsets, device), on_host.readable(locked, device), None
+    rows = *upload([offsets], device), on_host.readable(locked, device), None
     found = graph._copy(None, rows)
     found._of_host = graph
     return found

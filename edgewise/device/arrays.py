@@ -103,6 +103,11 @@ def _device(array) -> str:
     return _cuda_device(array.data.device_id)
 
 
+def address(array) -> int:
+    """Where the first item of an array is in memory."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
 @cache
 def _cuda_device(number):
     return f"cuda:{number}"

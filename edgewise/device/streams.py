@@ -7,6 +7,7 @@ the driver grants peer access, and host memory otherwise.
 On the CPU and in the simulator all operations run immediately and in order.
 """
 
+from ctypes import memmove
 from functools import cache
 from threading import local
 from typing import Any
@@ -88,6 +89,29 @@ def pinned(count, dtype, device):
     return np.frombuffer(memory, kind, count)
 
 
+class Room:
+    """Page-locked memory from which a GPU copies one piece after the other."""
+
+    def __init__(self, nbytes, device):
+        self.memory = pinned(nbytes, np.uint8, device)
+        self.address, self.copied = arrays.address(self.memory), None
+
+    def wait(self):
+        """Block the host until the last piece is copied."""
+        if self.copied is not None:
+            self.copied.synchronize()
+
+    def send(self, target, nbytes, stream):
+        """Copy the first bytes to an address of the stream's device, which is the current one."""
+        if SIMULATED:
+            memmove(target, self.address, nbytes)
+            return
+        cuda, queue = _cupy_cuda(), stream.stream
+        cuda.runtime.memcpyAsync(target, self.address, nbytes, cuda.runtime.memcpyHostToDevice, queue.ptr)
+        self.copied = self.copied or cuda.Event(disable_timing=True)
+        self.copied.record(queue)
+
+
 def copy(target, source, stream=None):
     """Copy ``source`` into ``target``, contiguous arrays of one size and type on any two devices.
 
@@ -100,12 +124,8 @@ def copy(target, source, stream=None):
         return
     with stream or arrays.on(origin if to == "cpu" else to):
         cuda = _cupy_cuda()
-        ends, queue = (_address(target, to), _address(source, origin)), cuda.get_current_stream().ptr
+        ends, queue = (arrays.address(target), arrays.address(source)), cuda.get_current_stream().ptr
         cuda.runtime.memcpyAsync(*ends, source.nbytes, cuda.runtime.memcpyDefault, queue)
-
-
-def _address(array, device):
-    return array.ctypes.data if device == "cpu" else array.data.ptr
 
 
 @cache

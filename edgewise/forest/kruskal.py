@@ -21,7 +21,7 @@ from edgewise.forest.buckets import sorted_buckets
 from edgewise.forest.filter import draw_sample, first_phase, list_edges, new_lists, next_phase
 from edgewise.forest.order import words_of
 from edgewise.forest.trees import Trees, halve, make_roots
-from edgewise.ingest.edges import row_numbers
+from edgewise.primitives.rows import row_numbers
 
 #: Words of the sample that divides the edges.
 SPLITTERS = 4096

@@ -9,8 +9,7 @@ import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.forest.filter import are_ascending
-from edgewise.ingest.edges import row_numbers
-from edgewise.primitives.rows import row_from, row_of
+from edgewise.primitives.rows import row_from, row_numbers, row_of
 
 #: Entries whose rows are found one after the other, on the CPU.
 BLOCK_ENTRIES = 64

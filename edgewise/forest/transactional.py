@@ -41,8 +41,8 @@ from edgewise.errors import OptionError, argument
 from edgewise.forest.order import LARGEST, word_of
 from edgewise.forest.trees import label_by_least, lower_least, make_roots
 from edgewise.graph import Graph
-from edgewise.ingest.edges import row_numbers
 from edgewise.primitives.array_operations import pack
+from edgewise.primitives.rows import row_numbers
 from edgewise.transactions import TransactionalMemory, is_active, read, retry, write
 from edgewise.transactions.statistics import Rounds, Statistics
 

@@ -17,6 +17,7 @@ from edgewise.ingest.columns import (
     unmasked,
 )
 from edgewise.primitives import count, pack
+from edgewise.primitives.rows import row_numbers
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 #: What 64 bits hold of the sum of whole weights, with room for the rounding of float64.
@@ -234,15 +235,6 @@ def rows(offsets, neighbours):
             run = f"from {int(offsets[0])} to {int(offsets[-1])}"
             raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
         return offsets, numbers(neighbours, len(offsets) - 1, "neighbours")
-
-
-def row_numbers(offsets, kind):
-    """Row of every entry."""
-    if arrays.device_of(offsets) == "cpu":
-        return np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets))
-    xp, device = arrays.namespace(offsets), arrays.device_of(offsets)
-    rows = xp.searchsorted(offsets[1:], xp.arange(int(offsets[-1])), side="right").astype(kind)
-    return arrays.move(rows, device)  # under the simulator, NumPy's result has no device
 
 
 def edges_from_rows(offsets, neighbours, weights, directed):

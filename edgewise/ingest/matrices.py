@@ -6,7 +6,8 @@ indices wherever they lead.
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError
-from edgewise.ingest.edges import numbers, row_numbers, rows
+from edgewise.ingest.edges import numbers, rows
+from edgewise.primitives.rows import row_numbers
 
 
 def entries_of(matrix):

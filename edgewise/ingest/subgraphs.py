@@ -6,9 +6,9 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError
-from edgewise.ingest.edges import row_numbers
 from edgewise.ingest.representation import take_origin
 from edgewise.primitives import exclusive_scan
+from edgewise.primitives.rows import row_numbers
 
 
 def induced(graph, marked):

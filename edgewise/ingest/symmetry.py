@@ -14,8 +14,8 @@ import numpy as np
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, argument
 from edgewise.ingest.csr import few_edges
-from edgewise.ingest.edges import row_numbers
 from edgewise.ingest.row_buckets import first_row
+from edgewise.primitives.rows import row_numbers
 
 #: Arcs whose hashes are added at a time.
 BLOCK = 1 << 12

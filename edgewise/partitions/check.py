@@ -12,10 +12,10 @@ from edgewise.device.shares import next_chunk
 from edgewise.errors import GraphError, VerificationError
 from edgewise.front import named
 from edgewise.graph import Graph
-from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
 from edgewise.partitions.input import checked_parts, vertex_weights_of
 from edgewise.partitions.levels import imbalance_of
+from edgewise.primitives.rows import row_numbers
 from edgewise.weights import with_weight
 
 #: Rows that a worker takes at a time.

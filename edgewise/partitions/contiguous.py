@@ -19,8 +19,8 @@ from edgewise.components import connected_components
 from edgewise.device import arrays, compiled
 from edgewise.errors import GraphError, argument
 from edgewise.graph import Graph
-from edgewise.ingest.edges import row_numbers
 from edgewise.partitions.levels import Level
+from edgewise.primitives.rows import row_numbers
 
 #: Passes over the vertices of heavy parts.
 PASSES = 64

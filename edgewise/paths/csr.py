@@ -222,7 +222,7 @@ def _reversed(rows):
         offsets, neighbours, entries = transposed(rows.offsets, rows.neighbours, entries)
     else:
         from edgewise.ingest.csr import rows_from_edges
-        from edgewise.ingest.edges import row_numbers
+        from edgewise.primitives.rows import row_numbers
 
         sources = row_numbers(rows.offsets, rows.neighbours.dtype)
         offsets, neighbours, entries = rows_from_edges(

@@ -5,6 +5,7 @@ The Python bodies below are the semantics.
 
 import numpy as np
 
+from edgewise.device import arrays
 from edgewise.device.first_use import on_cuda
 from edgewise.device.target import device, on_cpu
 from edgewise.device.warps import popcount
@@ -13,13 +14,9 @@ from edgewise.device.warps import popcount
 QUAD_BYTES = 16
 
 
-def are_aligned(*arrays):
+def are_aligned(*columns):
     """Whether :func:`load_quad` may read the quads of all arrays; a part of an array may begin anywhere."""
-    return all(_address(array) % QUAD_BYTES == 0 for array in arrays)
-
-
-def _address(array):
-    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+    return all(arrays.address(column) % QUAD_BYTES == 0 for column in columns)
 
 
 @device

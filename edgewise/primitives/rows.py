@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, store
+from edgewise.device import arrays, device, each, each_row, store
+
+#: Entries that a warp numbers.
+TILE = 1024
 
 
 @device
@@ -32,6 +35,29 @@ def row_from(row, entry, offsets):
         else:
             high = middle
     return low
+
+
+@each_row
+def number_tile(tile, lane, lanes, offsets, numbers):
+    """Write the rows of the entries of a tile, of which each lane searches on from its last one."""
+    first = tile * TILE + lane
+    end = min((tile + 1) * TILE, len(numbers))
+    row = np.int64(0)
+    if first < end:
+        row = np.int64(row_of(first, offsets))
+    for entry in range(first, end, lanes):
+        row = row_from(row, entry, offsets)
+        numbers[entry] = row
+
+
+def row_numbers(offsets, kind):
+    """Row of every entry."""
+    where = arrays.device_of(offsets)
+    if where == "cpu":
+        return np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets))
+    numbers = arrays.empty(int(offsets[-1]), kind, where)
+    number_tile(-(-len(numbers) // TILE), offsets, numbers, width="warp")
+    return numbers
 
 
 @each

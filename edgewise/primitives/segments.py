@@ -16,14 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.device import arrays, each, fetch_add
+from edgewise.device import arrays
 from edgewise.primitives.array_operations import exclusive_scan
+from edgewise.primitives.rows import row_numbers
 from edgewise.primitives.work_efficient_scan import segmented_work_efficient_scan
-
-
-@each
-def _count_head(segment, offsets, heads):
-    fetch_add(heads, offsets[segment + 1], 1)
 
 
 def segment_numbers(offsets: Any) -> Any:
@@ -35,12 +31,7 @@ def segment_numbers(offsets: Any) -> Any:
     >>> segment_numbers(np.array([0, 2, 2, 5])).tolist()
     [0, 0, 2, 2, 2]
     """
-    where, n_items = arrays.device_of(offsets), int(offsets[-1])
-    if where == "cpu":
-        return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    heads = arrays.zeros(n_items + 1, np.int64, where)
-    _count_head(len(offsets) - 2, offsets, heads)
-    return arrays.move(arrays.namespace(where).cumsum(heads), where)[:n_items]
+    return row_numbers(offsets, np.int64)
 
 
 def repeated(values: Any, offsets: Any) -> Any:

@@ -21,6 +21,11 @@ def test_check_row():
     check(text, (9, 0))
 
 
+def test_row_numbers():
+    text = rows.number_tile.kernels["warp"].ptx(("int64[]", "uint32[]"), (9, 0))
+    check(text, (9, 0))
+
+
 def check(text, capability):
     assert launch.entry_name(text)
     assert f".target sm_{capability[0]}{capability[1]}" in text

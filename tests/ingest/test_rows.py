@@ -11,7 +11,6 @@ from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.ingest import csr, row_buckets
-from edgewise.ingest.edges import row_numbers
 
 GPU = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0")
 on_cpu = pytest.mark.skipif(SIMULATED, reason="rows on the CPU")
@@ -117,15 +116,3 @@ def test_numbers_beyond_64_bits_of_an_entry_are_counted(monkeypatch):
     offsets, neighbours, _ = csr.rows_from_edges(7, sources, targets, True)
     assert offsets.tolist() == [0, 2, 2, 2, 2, 2, 2, 3]
     assert neighbours.tolist() == [0, 6, 0]
-
-
-@on_cpu
-@pytest.mark.interpreter
-def test_row_numbers_are_the_same_on_gpus(monkeypatch):
-    offsets = np.array([0, 2, 2, 5, 5])
-    expected = row_numbers(offsets, np.uint32)
-    assert expected.tolist() == [0, 0, 2, 2, 2] and expected.dtype == np.uint32
-    monkeypatch.setattr(arrays, "device_of", lambda *given: "cuda:0")
-    monkeypatch.setattr(arrays, "namespace", lambda given: np)
-    monkeypatch.setattr(arrays, "move", lambda array, device: array)
-    assert row_numbers(offsets, np.uint32).tolist() == expected.tolist()

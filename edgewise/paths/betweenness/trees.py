@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, compiled
-from edgewise.ingest.edges import row_numbers
 from edgewise.paths.csr import CSR, Adjacency
+from edgewise.primitives.rows import row_numbers
 
 
 class Core(NamedTuple):

@@ -383,7 +383,7 @@ def search_batches(worker, search, own):
 
 def in_pieces(csr, piece):
     """Rows with the pieces of those that have more than ``piece`` entries."""
-    from edgewise.ingest.edges import row_numbers
+    from edgewise.primitives.rows import row_numbers
 
     where = arrays.device_of(csr.offsets)
     xp, lengths = arrays.namespace(where), csr.offsets[1:] - csr.offsets[:-1]

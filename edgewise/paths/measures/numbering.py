@@ -23,8 +23,8 @@ import numpy as np
 
 from edgewise.device import arrays, compiled, device, each
 from edgewise.ingest.csr import rows_from_edges
-from edgewise.ingest.edges import row_numbers
 from edgewise.paths.csr import CSR
+from edgewise.primitives.rows import row_numbers
 
 #: Sources of the parts of a bisection; batches are multiples or fractions of it.
 PART = 512

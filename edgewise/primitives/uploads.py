@@ -1,0 +1,62 @@
+"""Copies of arrays of the host on a GPU, nearly at the rate of the link.
+
+A GPU copies from page-locked memory.  CuPy first copies an array to page-locked memory of its size, by one
+thread, and the driver has one thread as well.  Here several threads copy pieces to small page-locked buffers
+of their own, which remain in the caches, and from which the GPU copies each piece at once.
+
+The threads are Python's: a piece takes few steps under its lock, and is so large that these do not count.
+"""
+
+from collections import deque
+
+import numpy as np
+
+from edgewise.device import arrays, streams
+from edgewise.primitives.thread_pool import ThreadPool
+
+#: Bytes that CuPy copies before the threads have begun.
+FEW_BYTES = 1 << 25
+#: Bytes of a piece.
+PIECE = 1 << 22
+#: Buffers of a thread: one is filled, and one is copied.
+BUFFERS = 2
+#: Threads at most; more wait for Python's lock.
+MAX_THREADS = 8
+
+
+def upload(columns, device):
+    """Copies of arrays of the host on a GPU; ``None`` stays ``None``.  All can be used at once."""
+    given = [column for column in columns if column is not None]
+    if sum(column.nbytes for column in given) < FEW_BYTES:
+        return tuple(None if column is None else arrays.move(column, device) for column in columns)
+    with arrays.guard(device):
+        copies = [arrays.empty(len(column), column.dtype, device) for column in given]
+        parts, stream, pool = _parts(copies, given), streams.current(device), ThreadPool(MAX_THREADS)
+        try:
+            rooms = [[streams.Room(PIECE, device) for _ in range(BUFFERS)] for _ in range(pool.n_workers)]
+            pool.starmap(_send, [(deque(own), parts, device, stream) for own in rooms])
+        finally:
+            stream.synchronize()  # the buffers are free again
+    moved = iter(copies)
+    return tuple(None if column is None else next(moved) for column in columns)
+
+
+def _parts(copies, columns):
+    """An iterator, for all threads, over the pieces of the columns and where they are copied to."""
+    parts = []
+    for copy, column in zip(copies, columns):
+        step = PIECE // column.itemsize
+        for first in range(0, len(column), step):
+            parts.append((arrays.address(copy) + first * column.itemsize, column[first : first + step]))
+    return iter(parts)
+
+
+def _send(rooms, parts, device, stream):
+    """Send the pieces that one thread takes."""
+    with arrays.on(device):
+        for address, part in parts:
+            room = rooms[0]
+            room.wait()
+            np.copyto(room.memory[: part.nbytes].view(part.dtype), part)
+            room.send(address, part.nbytes, stream)
+            rooms.rotate()
