@@ -344,6 +344,7 @@ by_threads("strong cycles", "strong.test_races", lambda t, seed: (
     t.labels_by(seed, t.STREETS, SOON=0) == t.oracle(t.N, *t.STREETS.tolist())))  # fmt: skip
 by_threads("strong sweep", "strong.test_races", lambda t, seed: t.least_arrives(seed))
 by_threads("strong lists", "strong.test_races", lambda t, seed: t.listed_once(seed))
+by_threads("strong rows", "strong.test_races", lambda t, seed: t.all_pushed(seed))
 by_threads("loads", "partitions.test_transactional", lambda t, seed: (
     t.changed_by_threads(seed) == ([5, 25], 5)))  # fmt: skip
 by_threads("table", "primitives.test_hash_table", lambda t, seed: t.right(*t.claimed(seed, jitter.cas)))
