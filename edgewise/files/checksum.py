@@ -44,17 +44,17 @@ def of_file(path: str | os.PathLike) -> str:
 
 
 class CheckedWriter:
-    """A file written to ``path``, and the checksum that :func:`of_file` would find there if it is wanted."""
+    """A file that is written to ``path``, and the checksum that :func:`of_file` would find there."""
 
-    def __init__(self, path: str | os.PathLike, file: Any, wanted: bool = True):
-        self.path, self.file, self.pieces, self.left, self.wanted = path, file, [0], PIECE, wanted
+    def __init__(self, path: str | os.PathLike, file: Any):
+        self.path, self.file, self.pieces, self.left = path, file, [0], PIECE
 
     def write(self, content: Any) -> int:
         """Append a bytes-like object; its errors are about this file, also while another one is read."""
         content = memoryview(content).cast("B")
         with writing(self.path):
             self.file.write(content)
-        at = 0 if self.wanted else len(content)
+        at = 0
         while at < len(content):
             if not self.left:
                 self.pieces.append(0)

@@ -161,7 +161,7 @@ def add_size(index, vertices, sizes, parent, total):
 @each
 def add_own(stretch, seen, parent, total):
     """Count the vertices of a stretch that occur at their roots; neighbours of one root are added at once."""
-    first = np.int64(stretch * STRETCH)
+    first: Any = np.int64(stretch * STRETCH)
     root, found = np.int64(parent[first]), np.int64(0)
     for vertex in range(first, min(first + STRETCH, len(parent))):
         if np.int64(parent[vertex]) != root:

@@ -69,7 +69,7 @@ BYTES_OF_STRING = 64
 #: Bytes of marks for each row: two bits, and counts of 64.
 MARKS_OF_ROW = 0.5
 #: Tasks that number the partitions, for each slot: threads wait for each other where one ends.
-TASKS_PER_SLOT = 2
+TABLE_TASKS = 2
 #: Largest number of partitions.
 MOST_PARTITIONS = 1 << 10
 #: Bytes of a table that are always allowed.
@@ -290,7 +290,7 @@ def number_strings(run: TaskRun, parts: list[str], columns: ColumnNumbers, shape
     how = {"together": shape.together, "memory": shape.memory, "positions": count, "utf8": columns.utf8}
     tables = [f"{attempt}-strings-{number:05}" for number in range(shape.partitions)]
     numbered, tasks = list(enumerate(tables)), []
-    each_task = max(shape.together, -(-len(tables) // (TASKS_PER_SLOT * slots)))
+    each_task = max(shape.together, -(-len(tables) // (TABLE_TASKS * slots)))
     for start in range(0, len(tables), each_task):
         given = {"parts": parts, "tables": numbered[start : start + each_task], "how": how}
         tasks.append(Task(f"{attempt}-first-{start:05}", first_positions, given, words))

@@ -6,8 +6,8 @@ input only, so a worker that dies costs the tasks that it ran and nothing else; 
 task, as a scheduler lets them do that has lost one of them, write the same files; and a run that stops
 continues from the folder, with other workers and another scheduler.
 
-The facts hold a checksum of themselves and, in a folder that lasts, of each file that the task has written.
-A run that continues compares what is there with them, and takes nothing that is not what was written.
+The facts hold a checksum of each file that the task has written, and of themselves.  A run that continues
+compares what is there with them, and takes nothing that is not what was written.
 
 No result of a task passes through the scheduler or the calling process, except for its facts.
 """
@@ -66,11 +66,11 @@ class Task(NamedTuple):
 
 
 class TaskFolder:
-    """The folder in which tasks exchange files; one that ``lasts`` may be continued from by another run."""
+    """The folder in which tasks exchange files."""
 
-    def __init__(self, path: str | os.PathLike, lasts: bool = True):
-        self.path, self.lasts = Path(path), lasts
-        #: Checksums of the files written by way of this object, by their names, if the folder lasts.
+    def __init__(self, path: str | os.PathLike):
+        self.path = Path(path)
+        #: Checksums of the files that were written by way of this object, by their names.
         self.checksums: dict[str, str] = {}
 
     def file(self, name: str) -> Path:
@@ -83,8 +83,7 @@ class TaskFolder:
         path = self.file(name)
         with writing(path), atomic_write(path) as part:
             yield part
-            if self.lasts:
-                self.checksums[name] = checksum.of_file(part)
+            self.checksums[name] = checksum.of_file(part)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[checksum.CheckedWriter]:
@@ -94,10 +93,9 @@ class TaskFolder:
         """
         path = self.file(name)
         with writing(path), atomic_write(path) as part, open(part, "r+b") as file:
-            writer = checksum.CheckedWriter(path, file, wanted=self.lasts)
+            writer = checksum.CheckedWriter(path, file)
             yield writer
-            if self.lasts:
-                self.checksums[name] = writer.checksum()
+            self.checksums[name] = writer.checksum()
 
     def write_array(self, name: str, array: np.ndarray) -> None:
         """Write a file with one array."""
@@ -208,7 +206,7 @@ def remove_task_folder(path: str | os.PathLike) -> None:
 
 def run_task(call: dict) -> dict:
     """Do a task, unless it has been done; return its facts."""
-    folder, name = TaskFolder(call["folder"], call["lasts"]), call["name"]
+    folder, name = TaskFolder(call["folder"]), call["name"]
     if not folder.file(INPUTS).is_file():
         problem = f"worker {worker_name()} has no folder {folder.path}"
         raise WorkerError(f"{problem}; give {argument('checkpoint')} a new folder that all workers share")
@@ -223,7 +221,7 @@ class TaskRun:
     """Runs tasks by an executor; ``listener(facts)`` is called with the facts of each that is done."""
 
     def __init__(self, executor: Executor, folder: TaskFolder, lasts: bool):
-        self.folder, self.lasts = folder, lasts
+        self.folder = folder
         given = argument("checkpoint")
         remedy = f"give {given} a folder from which such a run continues"
         if lasts:
@@ -253,8 +251,7 @@ class TaskRun:
 
     def _given(self, task):
         """The argument of :func:`run_task`."""
-        given = {"run": task.run, "name": task.name, "given": task.given}
-        return given | {"folder": str(self.folder.path), "lasts": self.lasts}
+        return {"run": task.run, "name": task.name, "given": task.given, "folder": str(self.folder.path)}
 
     def _end(self, task, facts, done, listener):
         done[task.name] = facts
