@@ -142,7 +142,8 @@ class Folder:
         """A state of some entries after those that follow."""
         for entry in self.facts["entries"][state.facts.entry :]:
             tables = {name: self.table(entry, name) for name in ("asked", "ids", "members")}
-            state.take(delta_in(tables, Facts(**entry["facts"]), state))
+            with threads.few_steps(state.n_records + state.n_pairs + tables["asked"].num_rows):
+                state.take(delta_in(tables, Facts(**entry["facts"]), state))
         self.base = base
         return state
 
