@@ -131,7 +131,8 @@ clean:
 
 .venv-demo/ready: WHAT = .
 .venv-test/ready: WHAT = '.[test]'
-# Compiling every page of a hundred packages takes longer than the few pages that tests import.
+# Compiling every page of a hundred packages takes longer than the few pages that tests import.  The pip that
+# comes with Python 3.11 takes twice the time of a newer one to choose among all releases.
 .venv-test/ready .venv-floors/ready: COMPILE = --no-compile
 .venv-docs/ready: WHAT = '.[docs]'
 .venv-release/ready: WHAT = '.[release]'
@@ -139,6 +140,7 @@ clean:
 .venv-floors/ready: pyproject.toml tests/floors.txt
 	@echo "making the virtual environment .venv-floors ..."
 	@$(FLOORS_PYTHON) -m venv --clear .venv-floors
+	@.venv-floors/bin/python $(PIP) --upgrade pip
 	@.venv-floors/bin/python $(PIP) --constraint tests/floors.txt . pytest hypothesis pandas networkx
 	@touch $@
 
@@ -146,5 +148,6 @@ clean:
 	@test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newer; none found (set PYTHON=...)"; exit 1; }
 	@echo "making the virtual environment .venv-$* ..."
 	@$(PYTHON) -m venv --clear .venv-$*
+	@$(if $(COMPILE),.venv-$*/bin/python $(PIP) --upgrade pip)
 	@.venv-$*/bin/python $(PIP) --editable $(WHAT)
 	@touch $@
