@@ -259,7 +259,7 @@ def answers_kept(options=_Options):
     type, which is that of all types in a record; whether two sets of options are the same; and the size of a
     type, for which LLVM reads a text.  Nor are there events at each call of LLVM.
 
-    No other thread compiles for the CPU meanwhile, so functions of users are compiled outside of this context.
+    No other thread compiles for the CPU meanwhile, so functions of users are compiled outside of it.
 
     Parameters
     ----------
