@@ -16,7 +16,8 @@ DEMO = demo
 VERSIONS = 3.11 3.12 3.13
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
-FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
+FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py \
+	$(addprefix tests/primitives/test_,hash_table.py rounds.py sorting.py vectors.py)
 # Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
 HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/refinement tests/transactions tests/command
 # On the simulated GPU also with weak memory, which takes twice the time: loops, barriers, and what joins and marks.
