@@ -36,8 +36,8 @@ def launched():
         for kind in (np.uint32, np.int64):
             vertices, sources, targets = ZOO["dense"]
             graph = ew.Graph(vertices, edges=(sources.astype(kind), targets.astype(kind), None))
-            names = METHODS if kind is np.uint32 else ("rem", "edge-filter", "edge-reach")  # as auto takes them
-            for name in names:
+            few = "rem", "edge-filter", "edge-reach"  # those that auto takes
+            for name in METHODS if kind is np.uint32 else few:
                 ew.connected_components(graph, method=name).verify()
             for merge in MERGES if kind is np.uint32 else ():
                 ew.connected_components(graph, devices="cpu:0,cpu:1,cpu:2", merge=merge).verify()
