@@ -30,6 +30,7 @@ os.environ.setdefault("EDGEWISE_QUIET", "1")
 os.environ["EDGEWISE_TUNED"] = "0"
 os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that spin in each process that imports NumPy
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
 EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}

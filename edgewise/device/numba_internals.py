@@ -47,7 +47,7 @@ from numba.extending import intrinsic
 from edgewise.device.first_use import PUBLIC_ONLY, on_cpu_compiler, prepare_cpu_compiler, private
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.numba_arrays import TYPED_POINTERS, contiguous, pointer_to
-from edgewise.device.numba_pipeline import FOR_CALLED_PARTS, FOR_PARTS, FOR_WHOLES
+from edgewise.device.numba_pipeline import FOR_CALLED_PARTS, FOR_PARTS, FOR_WHOLES, answers_kept
 from edgewise.garbage_collection import collection_paused
 
 (_Options,) = private("numba.core.cpu", "CPUTargetOptions")
@@ -347,8 +347,10 @@ def compiling_for(capability):
         yield
         return
     dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    (options,) = private("numba.cuda.core.targetconfig", "TargetConfig")
     try:
-        yield
+        with answers_kept(options):
+            yield
     finally:
         dispatcher.get_current_device = current
 

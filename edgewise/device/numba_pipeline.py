@@ -33,6 +33,7 @@ from edgewise.device.first_use import private
 
 (_Context,) = private("numba.core.base", "BaseContext")
 (_Options,) = private("numba.core.targetconfig", "TargetConfig")
+(_one_compiles,) = private("numba.core.compiler_lock", "global_compiler_lock")
 (_llvm,) = private("llvmlite.binding.ffi", "lib")
 _llvm_lock = getattr(_llvm, "_lock", None)
 (_Library,) = private("numba.core.codegen", "JITCodeLibrary")
@@ -48,7 +49,7 @@ _translate, _inline_closures, _compile_closures, _rewrite_raises = private(
 )
 _TYPED = "NopythonTypeInference", "PreLowerStripPhis", "NativeLowering", "NoPythonBackend"
 _infer_types, _strip_phis, _lower, _finish = private("numba.core.typed_passes", *_TYPED)
-_needed = [_registry, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
+_needed = [_one_compiles, _registry, _rewrites, _reconstruct_ssa, _definitions_of, _emit_extreme, _prune]
 _needed += [_rewrite_constants, _translate, _inline_closures, _compile_closures, _rewrite_raises]
 _needed += [_infer_types, _strip_phis, _lower, _finish]
 _REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
@@ -251,15 +252,23 @@ _signatures: dict = {}
 
 
 @contextmanager
-def _answers_kept():
-    """Context in which Numba finds out once what it asks again and again.
+def answers_kept(options=_Options):
+    """Context in which Numba finds out once what it asks again and again, also where it compiles for GPUs.
 
     These are the types of an operator for each set of types, which it looks for at every use; the hash of a
     type, which is that of all types in a record; whether two sets of options are the same; and the size of a
     type, for which LLVM reads a text.  Nor are there events at each call of LLVM.
 
-    Numba compiles one function at a time, so those of users are compiled outside of this context.
+    No other thread compiles for the CPU meanwhile, so functions of users are compiled outside of it.
+
+    Parameters
+    ----------
+    options : class
+        The options of functions of the compiler in question, which numba-cuda has a copy of.
     """
+    if not HAS_PARTS or options is None:
+        yield
+        return
     types_of_call, hash_of = types.Function.get_call_type, types.Type.__hash__
     size_of, hashes, sizes = _Context.get_abi_sizeof, {}, {}  # type: ignore[var-annotated]
 
@@ -283,12 +292,12 @@ def _answers_kept():
             sizes[text] = size_of(self, kind)
         return sizes[text]
 
-    with ExitStack() as stack:
+    with _one_compiles, ExitStack() as stack:
         stack.enter_context(_replaced(types.Function, "get_call_type", get_call_type))
         stack.enter_context(_replaced(types.Type, "__hash__", get_hash))
         stack.enter_context(_replaced(_Context, "get_abi_sizeof", get_abi_sizeof))
-        stack.enter_context(_replaced(_Options, "__hash__", lambda self: 0))
-        stack.enter_context(_replaced(_Options, "__eq__", _are_same_options))
+        stack.enter_context(_replaced(options, "__hash__", lambda self: 0))
+        stack.enter_context(_replaced(options, "__eq__", _are_same_options))
         stack.enter_context(_replaced(_llvm_lock, "_cblist", []))
         yield
 
@@ -339,7 +348,7 @@ class _WholeCompiler(CompilerBase):
 
     def compile_extra(self, function):
         """Compile a function and all parts."""
-        with _answers_kept():
+        with answers_kept():
             return super().compile_extra(function)
 
     def define_pipelines(self):

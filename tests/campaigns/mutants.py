@@ -83,7 +83,7 @@ def mutants() -> list[Mutant]:
 
 def copy_tree(folder: Path) -> None:
     """Copy what the tests need."""
-    unused = shutil.ignore_patterns("__pycache__", "_build", "campaigns")
+    unused = shutil.ignore_patterns("__pycache__", "_build")
     for name in COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=unused)

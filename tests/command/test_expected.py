@@ -139,10 +139,15 @@ def test_an_estimate_that_fails_stops_no_call_but_is_seen(monkeypatch):
         ew.bfs(graph, 0, memory=1)
 
 
+@pytest.fixture(scope="module")
+def grid():
+    return ew.generate.grid(300, 150)
+
+
 @pytest.mark.parametrize("end", ["txt", "csv", "strings.csv", "parquet", "strings.parquet"])
-def test_files_in_the_order_of_ids_are_sampled_at_several_places(end, tmp_path, monkeypatch):
+def test_files_in_the_order_of_ids_are_sampled_at_several_places(end, grid, tmp_path, monkeypatch):
     monkeypatch.setattr(ways, "SAMPLE", 1 << 12)
-    graph, file = ew.generate.grid(300, 150), str(tmp_path / f"grid.{end}")
+    graph, file = grid, str(tmp_path / f"grid.{end}")
     ends = [one.tolist() for one in (graph.sources, graph.targets)]
     if end == "txt":
         ew.write(graph, file)

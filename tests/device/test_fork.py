@@ -17,10 +17,10 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import edgewise as ew
 
-sources, targets = np.random.default_rng(1).integers(0, 20_000, (2, 30_000))
+sources, targets = np.random.default_rng(1).integers(0, 5_000, (2, 8_000))
 
 def results(number):
-    graph = ew.Graph.from_edges((sources + number) % 20_000, targets, n_vertices=20_000)
+    graph = ew.Graph.from_edges((sources + number) % 5_000, targets, n_vertices=5_000)
     labels, reached = ew.connected_components(graph).labels, ew.bfs(graph, number).distances
     return labels.sum(), reached.sum(), ew.cycle_counts(graph, 3).total
 

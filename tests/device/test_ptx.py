@@ -36,10 +36,10 @@ def launched():
         for kind in (np.uint32, np.int64):
             vertices, sources, targets = ZOO["dense"]
             graph = ew.Graph(vertices, edges=(sources.astype(kind), targets.astype(kind), None))
-            for name, method in METHODS.items():
-                if kind is np.uint32 or not method.baseline:
-                    ew.connected_components(graph, method=name).verify()
-            for merge in MERGES:
+            few = "rem", "edge-filter", "edge-reach"  # those that auto takes
+            for name in METHODS if kind is np.uint32 else few:
+                ew.connected_components(graph, method=name).verify()
+            for merge in MERGES if kind is np.uint32 else ():
                 ew.connected_components(graph, devices="cpu:0,cpu:1,cpu:2", merge=merge).verify()
             weights = np.arange(len(sources)) % 4
             ew.connected_components(graph, thresholds=[1, 3], weight=weights).summary()

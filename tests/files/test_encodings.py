@@ -8,7 +8,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError, OptionError
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 TABLE = "left_id;right_id;score\nMüller;René;0.5\nRené;Zoë;0.7\n"
 NAMES = ["Müller", "René", "Zoë"]

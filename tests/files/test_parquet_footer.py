@@ -20,7 +20,7 @@ from edgewise.files.parquet_footer import (
 )
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 BOTH = {"source": True, "target": True}
 

@@ -26,7 +26,7 @@ def rows_of_arrow(text):
 
 def test_rows_end_where_arrow_ends_them():
     chance, quotes, refused = random.Random(1), Quotes(","), 0
-    for _ in range(4000):
+    for _ in range(1500):
         text = "".join(chance.choices('",\n\rax ', [6, 3, 3, 1, 3, 1, 1], k=chance.randint(1, 30)))
         text = b"x,y\n" + text.encode() + b"\n"
         try:
@@ -42,7 +42,7 @@ def test_rows_end_where_arrow_ends_them():
         for parts in blocks, apart:
             found = [row for part in parts if part.strip(b"\r\n") for row in rows_of_arrow(part)]
             assert found == rows_of_arrow(text), text
-    assert 500 < refused < 3500
+    assert 200 < refused < 1300
 
 
 @pytest.mark.parametrize("count", [1, 5, 1000])

@@ -9,7 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import GraphError, OptionError, VerificationError
 
-pytestmark = [pytest.mark.interpreter]
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 
 def naive(ids, dataset, pairs, chosen, ties="lowest_id"):

@@ -16,7 +16,7 @@ PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 ON_CPU, ON_GPU = PLACE == "cpu", PLACE.startswith("cuda")
 TABLES = {ew.bfs: bfs.METHODS, ew.shortest_paths: sssp.METHODS}
 #: Vertices and edges of the graphs: a small one is below the limit, a larger one above.
-SIZES = {"small": 400, "larger": 3000}
+SIZES = {"small": 400, "larger": 1500}
 
 
 def graph_of(size, *kinds):

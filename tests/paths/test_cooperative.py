@@ -137,6 +137,7 @@ def distances_by(kind, seed, **replaced):
 
 
 @pytest.mark.interpreter
+@pytest.mark.interpreted
 @pytest.mark.parametrize("kind", ROUNDS)
 def test_distances_are_right_under_every_schedule(kind):
     for seed in SEEDS:
@@ -144,6 +145,7 @@ def test_distances_are_right_under_every_schedule(kind):
 
 
 @pytest.mark.interpreter
+@pytest.mark.interpreted
 def test_a_planted_race_is_caught():
     found = [distances_by("windows", seed, fetch_add=jitter.careless_add) for seed in range(60)]
     assert any(distances != EXPECTED for distances in found)

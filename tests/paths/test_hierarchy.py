@@ -351,6 +351,7 @@ def distances_of(hierarchy):
 
 
 @pytest.mark.interpreter
+@pytest.mark.interpreted
 def test_a_hierarchy_is_right_under_every_schedule():
     rows, answer = rows_in(RACED), expected(RACED, [0])
     for seed in SEEDS:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError
 from edgewise.paths import apsp, sssp
 from tests.zoo import ZOO
@@ -22,7 +22,7 @@ CASES = (
     else [
         (shape, dtype, directed)
         for shape in SHAPES
-        for dtype in ("float32", "float64")
+        for dtype in (("float64",) if INTERPRETED else ("float32", "float64"))
         for directed in (False, True)
     ]
 )

@@ -64,13 +64,13 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_table_of_one_process(family, threads, tmp_path):
     shards = stored(tmp_path / "shards", *FAMILIES[family])
-    found = assert_same(shards, tmp_path / "many", memory=2000, client=threads)
+    found = assert_same(shards, tmp_path / "many", memory=4000, client=threads)
     assert found.method == "contraction, streamed"
     assert_same(shards, tmp_path / "one", memory="1 GB")
     assert len(os.listdir(tmp_path / "many")) > len(os.listdir(tmp_path / "one")) == 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=120))
 def test_any_edges(edges):
     with TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ def test_wide_numbers(tmp_path, monkeypatch):
     """Ids of eight bytes, as from 2**32 - 1 ids on."""
     monkeypatch.setattr(contraction, "index_type", lambda _: np.int64)
     shards = stored(tmp_path / "shards", *FAMILIES["sparse"])
-    found = ew.stream_components(shards, output=tmp_path / "out", memory=2000)
+    found = ew.stream_components(shards, output=tmp_path / "out", memory=8000)
     assert found.to_frame().to_pydict() == ew.stream_components(shards).to_frame().to_pydict()
 
 

@@ -22,7 +22,7 @@ from edgewise.transactions.transaction import Memory, begin, commit, position, r
 from edgewise.transactions.workloads import WORKLOADS
 from tests import jitter
 
-pytestmark = pytest.mark.interpreter
+pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 #: Workloads with their words, and seeds.
 HOT = {"increments": 2, "bank of 2": 2, "bank of 4": 4, "write skew": 2}
 SEEDS = range(12)

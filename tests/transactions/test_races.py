@@ -24,7 +24,7 @@ def name_of(protocol):
 
 @pytest.mark.parametrize("protocol", [*PROTOCOLS.values(), *RIGHT], ids=name_of)
 def test_right_protocols_pass(protocol):
-    checked = check_protocol(protocol, seeds=range(page.SEEDS // 2))
+    checked = check_protocol(protocol, seeds=range(page.SEEDS // 3))
     assert checked.histories == 3 * checked.seeds and checked.commits == page.COUNT * checked.histories
     assert checked.aborts > 0
     check_protocol(protocol, seeds=range(4), workloads=LONGER)
