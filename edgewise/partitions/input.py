@@ -85,7 +85,7 @@ def positive(sizes):
 
 
 def is_one_number(sizes):
-    """Whether all weights are one number in memory, so that no pass over them is needed."""
+    """Whether all weights are one 1 in memory, so that no pass over them is needed."""
     return sizes.strides == (0,) and len(sizes) > 0
 
 
@@ -183,10 +183,7 @@ def level_of(graph, sizes, scale, *, connects=False):
         elif has_zeros:
             offsets, neighbours, weights = _kept((offsets, neighbours, weights), False)
     none = arrays.empty(0, neighbours.dtype, where)
-    if is_one_number(sizes):
-        sizes = arrays.full(len(sizes), sizes[0], np.int64, where)
-    else:
-        sizes = arrays.move(sizes, where)
+    sizes = arrays.empty(0, np.int64, where) if is_one_number(sizes) else arrays.move(sizes, where)
     level = Level(offsets, neighbours, weights, sizes, none)
     return with_rows(level), total, not (has_zeros and connects) and scale is None
 
