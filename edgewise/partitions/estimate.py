@@ -21,6 +21,8 @@ SAMPLE = 1 << 12
 NEAR = 2
 #: How much more often than in a random graph two edges of a sample have the same end where there are hubs.
 HUBS = 8
+#: Pairs of such edges that are there by chance.
+FEW = 16
 #: What the allocator keeps.
 KEPT = 32 << 20
 
@@ -57,8 +59,9 @@ def kind_of(graph):
     apart = np.sort(np.abs(sources - targets))[3 * len(places) // 4]
     repeats = np.unique(targets, return_counts=True)[1]
     pairs, all_pairs = (repeats * (repeats - 1)).sum(), len(places) * (len(places) - 1)
-    has_hubs = pairs * n > HUBS * all_pairs
-    return Kind(bool(apart <= NEAR * n ** (2 / 3)), bool(has_hubs), has_self_loops(graph))
+    has_hubs = pairs > FEW + HUBS * all_pairs / n
+    is_near = apart <= NEAR * n ** (2 / 3)
+    return Kind(bool(is_near), bool(has_hubs), has_self_loops(graph))
 
 
 def bytes_of(size, kind, k):
