@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import edgewise as ew
 from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
@@ -129,3 +130,21 @@ def test_row_numbers_are_the_same_on_gpus(monkeypatch):
     monkeypatch.setattr(arrays, "namespace", lambda given: np)
     monkeypatch.setattr(arrays, "move", lambda array, device: array)
     assert row_numbers(offsets, np.uint32).tolist() == expected.tolist()
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("both", [False, True])
+def test_a_sample_of_edges_tells_whether_rows_are_made_once(both):
+    """Sorted by rows, by neighbours, by rows alone, with one end above the other, and an outline of a file."""
+    grid = ew.generate.grid(40, 50)
+    rows, others = grid.sources, grid.targets
+    assert row_buckets.seem_sorted(rows, others, both)
+    assert not row_buckets.seem_sorted(rows[::-1].copy(), others[::-1].copy(), both)
+    backwards = np.lexsort((-others.astype(np.int64), rows))
+    assert not row_buckets.seem_sorted(rows[backwards], others[backwards], both)
+    order = np.lexsort((rows, others))
+    assert row_buckets.seem_sorted(rows[order], others[order], both) != both
+    outline = np.broadcast_to(np.uint32(0), 100)
+    assert not row_buckets.seem_sorted(outline, outline, both)
+    assert not row_buckets.seem_sorted(rows[:0], others[:0], both)
+    assert row_buckets.seem_sorted(rows[:1], others[:1], both)
