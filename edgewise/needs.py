@@ -190,7 +190,8 @@ def steps_to_make(graph: Graph, form: str, size: Size) -> Iterator[Step]:
     if form == "rows" and not graph.has_rows:
         from edgewise.ingest.row_buckets import bytes_of_rows, bytes_to_make_rows, seem_sorted
 
-        needed = bytes_to_make_rows(size, seem_sorted(*graph._edges[:2], not graph.directed))
+        sources, targets, _ = graph._edges
+        needed = bytes_to_make_rows(size, seem_sorted(sources, targets, not graph.directed))
         yield Step("rows", needed, bytes_of_rows(size))
     elif form == "edges" and not graph.has_edges:
         from edgewise.ingest.edges import bytes_of_edges, bytes_to_make_edges

@@ -249,7 +249,7 @@ def needs(graph, *, parts=2, method="auto", preset="default", **options) -> Need
     if name == "jet":
         from edgewise.partitions.estimate import kind_of
 
-        term = partial(term, kind=kind_of(graph), k=parts)
+        term = partial(_bytes_of_jet, kind=kind_of(graph), k=parts)
     return Needs(("rows",), name, term, size_of(graph))
 
 

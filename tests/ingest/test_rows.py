@@ -135,7 +135,7 @@ def test_row_numbers_are_the_same_on_gpus(monkeypatch):
 @pytest.mark.interpreter
 @pytest.mark.parametrize("both", [False, True])
 def test_a_sample_of_edges_tells_whether_rows_are_made_once(both):
-    """Sorted by rows, by neighbours, by rows alone, with one end above the other, and an outline of a file."""
+    """Edges sorted by rows, backwards, by rows alone, and by neighbours; and the outline of a file."""
     grid = ew.generate.grid(40, 50)
     rows, others = grid.sources, grid.targets
     assert row_buckets.seem_sorted(rows, others, both)
