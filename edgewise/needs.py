@@ -188,9 +188,11 @@ def gpu_in(device: Any) -> str | None:
 def steps_to_make(graph: Graph, form: str, size: Size) -> Iterator[Step]:
     """Yield the step that makes a form, if the graph does not have it."""
     if form == "rows" and not graph.has_rows:
-        from edgewise.ingest.row_buckets import bytes_of_rows, bytes_to_make_rows
+        from edgewise.ingest.row_buckets import bytes_of_rows, bytes_to_make_rows, seem_sorted
 
-        yield Step("rows", bytes_to_make_rows(size), bytes_of_rows(size))
+        sources, targets, _ = graph._edges
+        needed = bytes_to_make_rows(size, seem_sorted(sources, targets, not graph.directed))
+        yield Step("rows", needed, bytes_of_rows(size))
     elif form == "edges" and not graph.has_edges:
         from edgewise.ingest.edges import bytes_of_edges, bytes_to_make_edges
 

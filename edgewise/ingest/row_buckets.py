@@ -24,6 +24,8 @@ BUCKET_ENTRIES, MAX_BUCKETS = 1 << 16, 256
 BLOCKS, BLOCK_EDGES = 4, 1 << 12
 #: Entries that wait in buckets at the same time, about, each 8 bytes, or 16 with its number.
 WAITING = 1 << 27
+#: Edges of a sample, and how many of them follow each other.
+SAMPLE, WINDOW = 1 << 12, 1 << 6
 NONE = np.empty(0, np.int64)
 
 
@@ -209,14 +211,31 @@ def transposed(offsets, neighbours, numbers=NONE):
     return _stable_rows(len(offsets) - 1, edges, False)
 
 
-def bytes_to_make_rows(size) -> int:
+def seem_sorted(sources, targets, both) -> bool:
+    """Whether a sample of edges is in order, as :func:`_count_entries` finds out of all.
+
+    Of edges that are one number in memory, as those of a file that has not been read, nothing is known.
+    """
+    if len(sources) == 0 or sources.strides == (0,):
+        return False
+    windows = np.arange(min(len(sources), SAMPLE)) * (len(sources) - 1) // SAMPLE
+    places = np.unique(windows[::WINDOW, None] + np.arange(WINDOW))
+    places = places[places < len(sources)]
+    rows, neighbours = sources[places].astype(np.int64), targets[places].astype(np.int64)
+    by_row = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (neighbours[1:] >= neighbours[:-1]))
+    if both:
+        return bool(by_row.all() and (neighbours >= rows).all())
+    return bool(by_row.all() or (neighbours[1:] >= neighbours[:-1]).all())
+
+
+def bytes_to_make_rows(size, are_sorted=False) -> int:
     """Bytes at the peak of :func:`rows_by_buckets`, for a :class:`~edgewise.needs.Size`.
 
-    Rows are made twice, of which the second ones are in order; with numbers if there are weights to be moved.
+    Rows are made twice unless the edges are sorted; with numbers if there are weights to be moved.
     """
     number, waiting = 8 if size.weight else 0, min(size.entries, WAITING)
     rows = 8 * size.vertices + (size.width + number) * size.entries
-    return 2 * rows + (2 * size.width + number) * waiting + number * size.edges
+    return (1 if are_sorted else 2) * rows + (2 * size.width + number) * waiting + number * size.edges
 
 
 def bytes_of_rows(size) -> int:

@@ -78,17 +78,10 @@ class PartitionMethod(Method):
     record: Callable[[], Any] | None = None
 
 
-def _bytes_at_worst(size):
-    """Bytes of a partition of a random graph, as measured, whose levels have nearly as many entries.
+def _bytes_of_jet(size, kind=None, k=2):
+    from edgewise.partitions.estimate import Kind, bytes_of
 
-    Those of a mesh take a quarter of this.  The allocator of glibc keeps arrays of up to 32 MiB that are
-    freed.
-    """
-    from edgewise.partitions.ratings import TOTALS_BYTES
-
-    totals = min(4 * size.vertices * size.threads, TOTALS_BYTES)
-    needed = totals + 56 * size.vertices + (18 + size.weight) * size.entries
-    return needed + min(needed, 32 << 20)
+    return bytes_of(size, kind or Kind(), k)
 
 
 METHODS = {
@@ -96,7 +89,7 @@ METHODS = {
         Driver("edgewise.partitions.multilevel:multilevel"),
         "label propagation up and down a hierarchy, recursive bisection",
         "Gilbert et al. 2024",
-        memory=_bytes_at_worst,
+        memory=_bytes_of_jet,
     ),
     "fiduccia-mattheyses": PartitionMethod(
         Driver("edgewise.partitions.fiduccia_mattheyses:fiduccia_mattheyses"),
@@ -252,7 +245,12 @@ def needs(graph, *, parts=2, method="auto", preset="default", **options) -> Need
     check_graph(graph)
     check_method(method, METHODS, {})
     name = _method(graph, parts, method, preset, options.get("target_weights") is None)
-    return Needs(("rows",), name, METHODS[name].memory, size_of(graph))
+    term = METHODS[name].memory
+    if name == "jet":
+        from edgewise.partitions.estimate import kind_of
+
+        term = partial(_bytes_of_jet, kind=kind_of(graph), k=parts)
+    return Needs(("rows",), name, term, size_of(graph))
 
 
 def _method(graph, k, given, preset, are_equal):

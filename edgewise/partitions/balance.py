@@ -15,7 +15,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.partitions.input import WEIGHT_BOUND, count_above, total_weight
-from edgewise.partitions.levels import Level, loads_of, with_rows
+from edgewise.partitions.levels import Level, loads_of, moved, sizes_of, with_rows
 
 
 def limits_of(total, targets, imbalance):
@@ -97,17 +97,18 @@ class Problem:
 
 def _inside(level, vertices, kind):
     """The level of some of the vertices, ascending, on the device of the level."""
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
-    offsets, neighbours, weights, sizes = (arrays.move(one, "cpu") for one in level[:4])
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
+    host = moved(level, "cpu")
+    offsets, neighbours, weights = host[:3]
     place = np.full(n, -1, np.int64)
     place[vertices] = np.arange(len(vertices))
     rows, ends = np.repeat(place, np.diff(offsets)), place[neighbours]
     kept = (rows >= 0) & (ends >= 0)
     counts = np.bincount(rows[kept], minlength=len(vertices))
     inner = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ends[kept].astype(kind)
-    form = (*inner, weights[kept] if len(weights) else weights, sizes[vertices])
-    moved = (arrays.move(np.ascontiguousarray(one), where) for one in form)
-    return with_rows(Level._make([*moved, arrays.empty(0, kind, where)]))
+    form = (*inner, weights[kept] if len(weights) else weights, sizes_of(host, vertices))
+    there = (arrays.move(np.ascontiguousarray(one), where) for one in form)
+    return with_rows(Level._make([*there, arrays.empty(0, kind, where)]))
 
 
 def settled(level, part, sizes, limits):

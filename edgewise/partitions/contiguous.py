@@ -19,7 +19,7 @@ from edgewise.components import connected_components
 from edgewise.device import arrays, compiled
 from edgewise.errors import GraphError, argument
 from edgewise.graph import Graph
-from edgewise.partitions.levels import Level
+from edgewise.partitions.levels import moved, sizes_of
 from edgewise.primitives.rows import row_numbers
 
 #: Passes over the vertices of heavy parts.
@@ -41,8 +41,8 @@ def check_connected(graph):
 def make_contiguous(level, part, limits):
     """A partition of a connected graph whose parts are connected, (n,) on the device of the level."""
     where, kind = arrays.device_of(level.offsets), part.dtype
-    columns = (arrays.move(one, "cpu") for one in level[:4])
-    host = Level._make([*columns, np.empty(0, np.int64)])
+    host = moved(level, "cpu")
+    host = host._replace(sizes=sizes_of(host, np.arange(len(part))), rows=np.empty(0, np.int64))
     part = arrays.move(part, "cpu").astype(np.int64)
     if not len(part):
         return arrays.move(part.astype(kind), where)
@@ -95,8 +95,8 @@ def _join_pieces(entries, sizes, part, loads, limits):
         loads[part[piece]] -= weights[piece]
     goes_to = np.full(n, -1)
     goes_to[list(chosen)] = list(chosen.values())
-    moved = goes_to[label]
-    part[moved >= 0] = moved[moved >= 0]
+    targets = goes_to[label]
+    part[targets >= 0] = targets[targets >= 0]
     return True
 
 

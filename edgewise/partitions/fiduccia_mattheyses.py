@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.partitions.levels import salt_of
+from edgewise.partitions.levels import salt_of, sizes_of
 from edgewise.primitives.mixing import mix
 
 #: Vertices of the coarsest graph: the larger of the first, and the second for each part.
@@ -59,14 +59,15 @@ class Small(NamedTuple):
 
 def small_of(level):
     """The graph of a level, whose rows are in the order of the neighbours."""
-    offsets, neighbours, weights, sizes = (arrays.move(one, "cpu") for one in level[:4])
-    rows = np.repeat(np.arange(len(sizes)), np.diff(offsets))
+    offsets, neighbours, weights = (arrays.move(one, "cpu") for one in level[:3])
+    vertices = np.arange(len(offsets) - 1)
+    rows = np.repeat(vertices, np.diff(offsets))
     order = np.lexsort((neighbours, rows))
     weights = weights[order].tolist() if len(weights) else [1] * len(order)
-    found: list[dict] = [{} for _ in range(len(sizes))]
+    found: list[dict] = [{} for _ in vertices]
     for row, other, weight in zip(rows.tolist(), neighbours[order].tolist(), weights):
         found[row][other] = found[row].get(other, 0) + weight
-    return Small(found, sizes.tolist())
+    return Small(found, arrays.move(sizes_of(level, vertices), "cpu").tolist())
 
 
 def drawn(n, salt):

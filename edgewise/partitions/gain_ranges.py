@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, cas, device, each, fetch_add, fetch_max, load
+from edgewise.partitions.levels import size_at
 from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note
 from edgewise.partitions.refine import Refinement
 from edgewise.partitions.refine.state import AT, COUNT, transfer
@@ -150,7 +151,7 @@ def may_move(vertex, level, moves, words):
     target = fact(moves.facts, vertex, FACT.best)
     if load(words, vertex) & STATE != READY:
         return False
-    if load(moves.loads, target) + level.sizes[vertex] > moves.limits[target]:
+    if load(moves.loads, target) + size_at(level.sizes, vertex) > moves.limits[target]:
         return False
     for entry in range(level.offsets[vertex], level.offsets[vertex + 1]):
         if load(words, level.neighbours[entry]) & STATE == HAS_MOVED:
@@ -176,7 +177,7 @@ def move(tx, number, level, moves):
             is_valid = np.int64(read(tx, other)) & STATE != HAS_MOVED
     if is_valid and is_active(tx):
         target = fact(moves.facts, vertex, FACT.best)
-        size, here = level.sizes[vertex], word >> STATE_BITS
+        size, here = size_at(level.sizes, vertex), word >> STATE_BITS
         found = move_weight(size, here, target, moves.loads, moves.limits)
         moves.failures[number] = found if found >= 0 else -1 - found
         if found >= 0:
@@ -211,7 +212,7 @@ class Stages:
 
     def __init__(self, job, done):
         self.job, self.done = job, done
-        self.words = arrays.zeros(len(job.level.sizes), np.int32, job.where)
+        self.words = arrays.zeros(len(job.level.offsets) - 1, np.int32, job.where)
         self.memory = TransactionalMemory(self.words, log=16)
 
     def run(self):

@@ -12,6 +12,8 @@ from edgewise.result import check_same_graph
 WEIGHT_BOUND = 2**53
 #: Entries that one thread adds up.
 BLOCK = 1 << 12
+#: Edges that are compared at a time.
+SPAN = 1 << 18
 _NONE = 2**62
 #: What a weight of 1 becomes beside vertices or edges of weight 0, which weigh 1 then.
 UNIT = 256
@@ -85,7 +87,7 @@ def positive(sizes):
 
 
 def is_one_number(sizes):
-    """Whether all weights are one number in memory, so that no pass over them is needed."""
+    """Whether all weights are one 1 in memory, so that no pass over them is needed."""
     return sizes.strides == (0,) and len(sizes) > 0
 
 
@@ -154,6 +156,22 @@ def _survey(block, weights, firsts, sums):
     fetch_add(sums, 0, real)
 
 
+def has_self_loops(graph):
+    """Whether an edge of a graph leads from a vertex to itself; kept with the graph."""
+    return graph.cached("self-loops", lambda: _search_self_loops(graph))
+
+
+def _search_self_loops(graph):
+    if not graph.has_rows:
+        sources, targets, _ = graph._edges
+        return any(
+            (sources[at : at + SPAN] == targets[at : at + SPAN]).any() for at in range(0, len(sources), SPAN)
+        )
+    found = arrays.zeros(1, np.int32, graph.device)
+    _find_self_loop(graph.n_vertices, graph.offsets, graph.neighbours, found, width="warp")
+    return bool(found[0])
+
+
 def level_of(graph, sizes, scale, *, connects=False):
     """The finest level of a graph, the total weight of its entries, and whether its weights are the graph's.
 
@@ -164,9 +182,7 @@ def level_of(graph, sizes, scale, *, connects=False):
     where = graph.device
     if neighbours.dtype != np.uint32:
         raise GraphError("a partition needs a graph of fewer than 2**32 - 1 vertices")
-    found = arrays.zeros(1, np.int32, where)
-    _find_self_loop(len(sizes), offsets, neighbours, found, width="warp")
-    if int(found[0]):
+    if has_self_loops(graph):
         offsets, neighbours, weights = _kept((offsets, neighbours, weights), True)
     total, has_zeros = len(neighbours), False
     if weights is None:
@@ -183,10 +199,7 @@ def level_of(graph, sizes, scale, *, connects=False):
         elif has_zeros:
             offsets, neighbours, weights = _kept((offsets, neighbours, weights), False)
     none = arrays.empty(0, neighbours.dtype, where)
-    if is_one_number(sizes):
-        sizes = arrays.full(len(sizes), sizes[0], np.int64, where)
-    else:
-        sizes = arrays.move(sizes, where)
+    sizes = arrays.empty(0, np.int64, where) if is_one_number(sizes) else arrays.move(sizes, where)
     level = Level(offsets, neighbours, weights, sizes, none)
     return with_rows(level), total, not (has_zeros and connects) and scale is None
 

@@ -31,7 +31,7 @@ class Level(NamedTuple):
     weights : (entries,) int32 or int64 array
         Of the edges, 1 or more; empty if all are 1.  The type also fits their total.
     sizes : (n,) int64 array
-        Weights of the vertices, 1 or more.
+        Weights of the vertices, 1 or more; empty if all are 1.
     rows : (entries,) index array
         The row of each entry on a GPU; empty on the CPU.
     """
@@ -51,6 +51,26 @@ def weight_at(level, entry):
     return np.int64(1)
 
 
+@device
+def size_at(sizes, vertex):
+    """Weight of a vertex, of those of a level."""
+    if len(sizes):
+        return sizes[vertex]
+    return np.int64(1)
+
+
+def total_size(level):
+    """Total weight of the vertices of a level."""
+    return int(level.sizes.sum()) if len(level.sizes) else len(level.offsets) - 1
+
+
+def sizes_of(level, vertices):
+    """Weights of some vertices of a level, an int64 array on its device."""
+    if len(level.sizes):
+        return level.sizes[vertices]
+    return arrays.full(len(vertices), 1, np.int64, arrays.device_of(level.offsets))
+
+
 @each_row
 def write_rows(row, lane, lanes, offsets, rows):
     """Write the number of a row at each of its entries."""
@@ -64,7 +84,7 @@ def with_rows(level):
     if where == "cpu" or len(level.rows):
         return level
     rows = arrays.empty(len(level.neighbours), level.neighbours.dtype, where)
-    write_rows(len(level.sizes), level.offsets, rows, width="warp")
+    write_rows(len(level.offsets) - 1, level.offsets, rows, width="warp")
     return level._replace(rows=rows)
 
 
@@ -98,7 +118,7 @@ def _add_cut(row, lane, lanes, level, part, sums):
 def cut_of(level, part):
     """Sum of the weights of the edges between parts."""
     sums = arrays.zeros(1, np.int64, arrays.device_of(level.offsets))
-    _add_cut(len(level.sizes), level, part, sums, width="warp")
+    _add_cut(len(level.offsets) - 1, level, part, sums, width="warp")
     return int(sums[0]) // 2
 
 
@@ -106,16 +126,19 @@ def cut_of(level, part):
 def _add_block(block, items, k, part, sizes, sums):
     """Add up the weights of the parts of a block of vertices."""
     for vertex in range(block * items, min((block + 1) * items, len(part))):
-        sums[block * k + np.int64(part[vertex])] += sizes[vertex]
+        sums[block * k + np.int64(part[vertex])] += size_at(sizes, vertex)
 
 
 @each
 def _add_vertex(vertex, copies, k, part, sizes, sums):
-    fetch_add(sums, vertex % copies * k + np.int64(part[vertex]), sizes[vertex])
+    fetch_add(sums, vertex % copies * k + np.int64(part[vertex]), size_at(sizes, vertex))
 
 
 def part_weights(sizes, part, k):
-    """The weights of ``k`` parts, (k,) int64, on the device of the vertices' parts."""
+    """The weights of ``k`` parts, (k,) int64, on the device of the vertices' parts.
+
+    ``sizes`` are those of a level.
+    """
     where, count = arrays.device_of(part), len(part)
     if where == "cpu":
         blocks = n_blocks_of(count)

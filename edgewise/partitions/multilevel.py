@@ -12,7 +12,7 @@ B. Hendrickson and R. Leland, "A multilevel algorithm for partitioning graphs" (
 from edgewise.device import arrays
 from edgewise.partitions.coarsen import coarsen, phase
 from edgewise.partitions.initial import recursive_bisection
-from edgewise.partitions.levels import cut_of, moved
+from edgewise.partitions.levels import cut_of, moved, total_size
 from edgewise.partitions.refine import refine
 from edgewise.primitives.counting_sort import gather
 from edgewise.timer import timer
@@ -30,25 +30,25 @@ def refine_all(hierarchy, part, limits, how, cut, step=refine):
     """Refine a partition of the coarsest level, and of each finer one; return that of the finest.
 
     The levels are taken off the hierarchy, so that each is there only until it has been refined.  ``limits``
-    are on the host.  ``step`` has the arguments and values of
-    :func:`~edgewise.partitions.refine.refine`.
+    are on the host.  ``step`` has the arguments and values of :func:`~edgewise.partitions.refine.refine`,
+    which changes the partition that it is given.
     """
     excess = 0
     while hierarchy:
         level, clusters = hierarchy.pop()
         where, number = arrays.device_of(level.offsets), len(hierarchy)
-        if clusters is not None:
-            part = gather(arrays.move(part, where), clusters)
-            del clusters
+        part = arrays.move(part, where)
+        part = part.copy() if clusters is None else gather(part, clusters)
+        del clusters
         now = how._replace(shares=how.coarse if number else how.fine, seed=how.seed + number)
         with phase("refine", level):
-            part, cut, excess = step(level, arrays.move(part, where), arrays.move(limits, where), now, cut)
+            part, cut, excess = step(level, part, arrays.move(limits, where), now, cut)
     return part, cut, excess
 
 
 def _first_best(level, limits, targets, how):
     """The best partition of several hierarchies."""
-    n, k, total, found = len(level.sizes), len(limits), int(level.sizes.sum()), []
+    n, k, total, found = len(level.offsets) - 1, len(limits), total_size(level), []
     for one in range(max(how.starts, min(how.small // max(n, 1), how.most_starts))):
         growth = how.other_growth if one % 2 else how.growth
         again = how._replace(seed=how.seed + 1_000_000 * one, growth=growth)
@@ -81,9 +81,9 @@ def multilevel(level, limits, targets, how, start=None):
     excess : int
         Largest weight of a part above its limit; 0 or less if the partition is balanced.
     """
-    total, k = int(level.sizes.sum()), len(limits)
+    total, k = total_size(level), len(limits)
     where = arrays.device_of(level.offsets)
-    if start is None and 0 < how.branch < len(level.sizes):
+    if start is None and 0 < how.branch < len(level.offsets) - 1:
         above, _ = coarsen(level, k, total, how, least=how.branch)
         part, cut, _ = multilevel(above[-1][0], limits, targets, how._replace(branch=0))
         part, cut, excess = refine_all(above, part, limits, how, cut)

@@ -26,7 +26,7 @@ import numpy as np
 
 from edgewise.device import arrays, by_class, device
 from edgewise.device.target import inlined
-from edgewise.partitions.levels import weight_at
+from edgewise.partitions.levels import size_at, weight_at
 from edgewise.primitives.mixing import mix
 from edgewise.primitives.rounds import places
 
@@ -62,7 +62,7 @@ BEST_WITH_ROOM = FACT.gain
 
 def new_facts(level):
     """Facts of the vertices of a level, of which nothing is known: (n * WORDS,) int32 or int64 zeros."""
-    n, where = len(level.sizes), arrays.device_of(level.offsets)
+    n, where = len(level.offsets) - 1, arrays.device_of(level.offsets)
     is_narrow = level.weights.dtype == np.int32 and n * (1 if where == "cpu" else LANES) <= NARROW_MARKS
     return arrays.zeros(n * WORDS, np.int32 if is_narrow else np.int64, where)
 
@@ -212,7 +212,7 @@ def _rate_by_table(tables, row, level, state, base):
             link += weight_at(level, entry)
         else:
             return _rate_in_table(row, level, state, tables, base)
-    if other == NO_LABEL or state.room[other] < level.sizes[row]:
+    if other == NO_LABEL or state.room[other] < size_at(level.sizes, row):
         return own, np.int64(NO_LABEL), np.int64(0)
     return own, other, link
 
@@ -225,7 +225,7 @@ def _rate_by_label(totals, row, level, state, base):
     """
     sums, vertex = totals.sums, np.uint64(row)
     first, end = level.offsets[vertex], level.offsets[vertex + np.uint64(1)]
-    size, mine = level.sizes[vertex], np.uint64(base + np.int64(state.labels[vertex]))
+    size, mine = size_at(level.sizes, vertex), np.uint64(base + np.int64(state.labels[vertex]))
     for entry in range(first, end):
         neighbour, weight = level.neighbours[np.uint64(entry)], weight_at(level, np.uint64(entry))
         if len(state.groups) and state.groups[neighbour] != state.groups[vertex]:
@@ -250,7 +250,7 @@ def _rate_by_label(totals, row, level, state, base):
 @device
 def _rate_in_table(row, level, state, tables, base):
     """As :func:`rate_row`, with the totals of several other labels in a table."""
-    first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
+    first, end, size = level.offsets[row], level.offsets[row + 1], size_at(level.sizes, row)
     mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
     if tables.capacity == 0 and mask >= 2 * (end - first):
         mask >>= 1

@@ -36,7 +36,7 @@ from edgewise.device import (
 from edgewise.device.shares import next_chunk
 from edgewise.device.target import inlined
 from edgewise.device.warps import block_size, inclusive_scan, warp_size
-from edgewise.partitions.levels import weight_at
+from edgewise.partitions.levels import size_at, weight_at
 from edgewise.partitions.rating import NO_LABEL, SPREAD, Tables, Totals, note_rating, rate_row, row_of
 from edgewise.primitives.mixing import MASK, mix, unmix
 
@@ -92,7 +92,7 @@ def strongest(row, level, state, connections):
 
     The loop has no branches, so that a CPU looks at several totals at a time.
     """
-    totals, base, size = connections.totals, row * len(state.room), level.sizes[row]
+    totals, base, size = connections.totals, row * len(state.room), size_at(level.sizes, row)
     mine, word = np.int64(state.labels[row]), np.int64(-1)
     for label in range(len(state.room)):
         total = np.int64(totals[np.uint64(base + label)])
@@ -178,7 +178,7 @@ def add_to_table(row, entry, level, state, tables):
     base = 2 * level.offsets[row]
     slot = claim_slot(tables.keys, base, 2 * level.offsets[row + 1] - base, label)
     total = fetch_add(tables.sums, slot, weight) + weight
-    if label != np.int64(state.labels[row]) and state.room[label] >= level.sizes[row]:
+    if label != np.int64(state.labels[row]) and state.room[label] >= size_at(level.sizes, row):
         offered = ((total >> state.shift) << 32) | mix(label, state.salt)
         if offered > load(tables.offers, row):
             fetch_max(tables.offers, row, offered)
@@ -248,7 +248,7 @@ def rate_in_columns(worker, rows, level, state, facts, growth_of_own):
                     column[at], column[totals + at] = label, 0
                     end += size
                 column[totals + at] += weight
-        best, link, word, room = np.int64(NO_LABEL), np.int64(0), np.int64(-1), level.sizes[row]
+        best, link, word, room = np.int64(NO_LABEL), np.int64(0), np.int64(-1), size_at(level.sizes, row)
         for at in range(thread, end, size):
             label, total = np.int64(column[at]), np.int64(column[totals + at])
             if state.room[label] >= room:
@@ -324,7 +324,7 @@ def rate_rows(rows, level, state, tables, facts, growth):
 
 def tables_for(level, n_labels):
     """Memory to rate rows of a level with so many labels."""
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     if where == "cpu":
         kind, capacity = level.weights.dtype, (n_labels // IN_A_LINE + 2) * IN_A_LINE
         if capacity * threads.count() * kind.itemsize <= TOTALS_BYTES:
@@ -363,7 +363,7 @@ def no_connections(level):
 
 def connections_of(level, state, k):
     """The connections to ``k`` parts, which are the labels of a state."""
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     most = TOTALS_FOR_EACH_ENTRY if where == "cpu" else TOTALS_ON_GPU
     if n * k > most * len(level.neighbours):
         return no_connections(level)
@@ -380,7 +380,7 @@ def rate(chosen, level, state, memory, facts):
     connections and the tables.
     """
     where, (connections, tables) = arrays.device_of(level.offsets), memory
-    count = len(level.sizes) if chosen is None else len(chosen)
+    count = len(level.offsets) - 1 if chosen is None else len(chosen)
     rows = count, arrays.empty(0, np.int64, where) if chosen is None else chosen
     growth = arrays.zeros(1, np.int64, where)
     if count == 0:

@@ -85,7 +85,8 @@ def team_of(worker, count):
 def _fetch_vertex(vertex, level, facts):
     """Start to read what is known of a vertex, and where its row is."""
     prefetch(facts, vertex * WORDS)
-    prefetch(level.sizes, vertex)
+    if len(level.sizes):
+        prefetch(level.sizes, vertex)
     prefetch(level.offsets, vertex)
 
 

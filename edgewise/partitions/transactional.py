@@ -38,7 +38,7 @@ from edgewise.device import arrays, device, fetch_max, parallel_region
 from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
 from edgewise.partitions.coarsen import coarsen
 from edgewise.partitions.gain_ranges import refine_by_ranges
-from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.partitions.levels import salt_of, size_at, total_size, weight_at
 from edgewise.partitions.multilevel import first_partition, refine_all
 from edgewise.primitives.mixing import MASK, mix, unmix
 from edgewise.transactions import TransactionalMemory, read, write
@@ -140,7 +140,7 @@ class Record:
         self._count(level, 0, len(done))
 
     def _count(self, level, rounds, iterations):
-        key = len(level.sizes), len(level.neighbours)
+        key = len(level.offsets) - 1, len(level.neighbours)
         before = self.work.get(key, LevelWork(*key, 0, 0))
         self.work[key] = LevelWork(*key, before.rounds + rounds, before.iterations + iterations)
 
@@ -175,7 +175,7 @@ def offer(entry, row, level, mates, rule):
     other = np.int64(level.neighbours[entry])
     if np.int64(mates[row]) != row or np.int64(mates[other]) != other:
         return np.int64(NOTHING)
-    if level.sizes[row] + level.sizes[other] > rule.heaviest:
+    if size_at(level.sizes, row) + size_at(level.sizes, other) > rule.heaviest:
         return np.int64(NOTHING)
     number = mix(row, rule.salt) ^ mix(other, rule.salt)
     return ((weight_at(level, entry) >> rule.shift) << 32) | number
@@ -216,7 +216,7 @@ def match(level, heaviest, how, done):
 
     ``how`` are the settings; the statistics of the transactions are added to the list ``done``.
     """
-    where, n, kind = arrays.device_of(level.offsets), len(level.sizes), level.neighbours.dtype
+    where, n, kind = arrays.device_of(level.offsets), len(level.offsets) - 1, level.neighbours.dtype
     xp = arrays.namespace(where)
     mates = arrays.move(xp.arange(n, dtype=kind), where)
     memory = TransactionalMemory(mates, log=2)
@@ -255,7 +255,7 @@ def transactional(level, limits, targets, how, start=None, record=None):
         return found
 
     if start is None:
-        hierarchy, _ = coarsen(level, len(limits), int(level.sizes.sum()), how, group=match_level)
+        hierarchy, _ = coarsen(level, len(limits), total_size(level), how, group=match_level)
         part, cut = first_partition(hierarchy[-1][0], limits, targets, how)
     else:
         (part, cut), hierarchy = start, [(level, None)]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import edgewise as ew
 from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
@@ -116,3 +117,21 @@ def test_numbers_beyond_64_bits_of_an_entry_are_counted(monkeypatch):
     offsets, neighbours, _ = csr.rows_from_edges(7, sources, targets, True)
     assert offsets.tolist() == [0, 2, 2, 2, 2, 2, 2, 3]
     assert neighbours.tolist() == [0, 6, 0]
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("both", [False, True])
+def test_a_sample_of_edges_tells_whether_rows_are_made_once(both):
+    """Edges sorted by rows, backwards, by rows alone, and by neighbours; and the outline of a file."""
+    grid = ew.generate.grid(40, 50)
+    rows, others = grid.sources, grid.targets
+    assert row_buckets.seem_sorted(rows, others, both)
+    assert not row_buckets.seem_sorted(rows[::-1].copy(), others[::-1].copy(), both)
+    backwards = np.lexsort((-others.astype(np.int64), rows))
+    assert not row_buckets.seem_sorted(rows[backwards], others[backwards], both)
+    order = np.lexsort((rows, others))
+    assert row_buckets.seem_sorted(rows[order], others[order], both) != both
+    outline = np.broadcast_to(np.uint32(0), 100)
+    assert not row_buckets.seem_sorted(outline, outline, both)
+    assert not row_buckets.seem_sorted(rows[:0], others[:0], both)
+    assert row_buckets.seem_sorted(rows[:1], others[:1], both)

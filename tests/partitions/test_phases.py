@@ -20,6 +20,7 @@ from edgewise.partitions.coarsen.contraction import contract
 from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import Level, moved, with_rows
+from edgewise.partitions.multilevel import multilevel
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, Labels, new_facts
 from edgewise.partitions.ratings import no_connections, rate, tables_for
@@ -176,6 +177,21 @@ def test_levels_have_no_self_loops_and_no_zeros(found, weighted):
     spans = zip(host.offsets[:-1], host.offsets[1:])
     assert [sorted(entries[first:end]) for first, end in spans] == [sorted(row) for row in wanted]
     assert total == kept.sum()
+
+
+@simulator
+def test_weights_of_one_need_no_array():
+    """A partition of a level without weights of its vertices is that with ones, by every preset."""
+    plain = level_of(ew.generate.grid(9, 7))
+    none = plain._replace(sizes=plain.sizes[:0])
+    limits, targets = np.full(3, 24), np.full(3, 1 / 3)
+    for preset in ("default", "strong"):
+        settings = PRESETS[preset]._replace(coarsest=8, coarsest_for_each=0)
+        one, two = (
+            multilevel(with_rows(moved(level, DEVICE)), limits, targets, settings) for level in (plain, none)
+        )
+        assert one[1:] == two[1:]
+        assert arrays.move(one[0], "cpu").tolist() == arrays.move(two[0], "cpu").tolist()
 
 
 def test_single_vertices_are_joined():
@@ -374,7 +390,7 @@ def test_light_parts_give_no_vertices():
     loads = np.bincount(part, level.sizes).astype(int)
     for most, givers in ((2 * total // 3 - loads[2] - 1, {0, 1}), (2 * total // 3 - loads[2], {0, 1, 2})):
         here, limits = arrays.move(part, DEVICE), arrays.move(np.full(3, most), DEVICE)
-        job = Refinement(with_rows(moved(level, DEVICE)), here, limits, Settings())
+        job = Refinement(with_rows(moved(level, DEVICE)), here.copy(), limits, Settings())
         assert set(arrays.move(job.memory.search.least, "cpu").tolist()) == {loads[2] + (len(givers) == 2)}
         move_once(job)
         now = arrays.move(job.memory.search.part, "cpu")

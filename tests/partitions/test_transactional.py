@@ -167,7 +167,7 @@ def test_neighbours_do_not_move_together():
     level, k = hubs(9), 4
     part = (np.arange(512) * 7 % k).astype(np.uint32)
     for seed in range(5):
-        job = gain_ranges.Refinement(level, part, np.full(k, 10**6), Settings(seed=seed))
+        job = gain_ranges.Refinement(level, part.copy(), np.full(k, 10**6), Settings(seed=seed))
         words = job.memory.facts.reshape(-1, WORDS)
         gains = words[:, FACT.link] - words[:, FACT.own]
         before = job.progress[AT.own_total]

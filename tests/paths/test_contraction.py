@@ -176,11 +176,23 @@ def test_a_random_graph_is_refused_when_half_of_it_is_contracted(monkeypatch):
     assert kept(ew.Graph(300, edges=graph._edges).prepare("routes")) is not None  # too small to matter
     left = []
     monkeypatch.setattr(contraction, "FEW_PAIRS", 0)
+    monkeypatch.setattr(contraction, "EARLY_PAIRS", 100)
     outgrows = contraction._outgrows
     monkeypatch.setattr(contraction, "_outgrows", lambda *of: left.append(len(of[0])) or outgrows(*of))
     with pytest.raises(GraphError, match=r"^the shortcuts of this graph outgrow it"):
         graph.prepare("routes")
     assert 75 < left[-1] < 150
+
+
+def test_a_graph_of_many_neighbours_is_refused_by_the_pairs_that_it_takes(monkeypatch):
+    draw, left = np.random.default_rng(1), []
+    graph = ew.Graph.from_edges(*draw.integers(0, 600, (2, 12_000)), n_vertices=600)
+    outgrows = contraction._outgrows
+    monkeypatch.setattr(contraction, "FEW_PAIRS", 0)
+    monkeypatch.setattr(contraction, "_outgrows", lambda *of: left.append(len(of[0])) or outgrows(*of))
+    with pytest.raises(GraphError, match=r"^the shortcuts of this graph outgrow it"):
+        graph.prepare("routes")
+    assert left[-1] > 400
 
 
 @pytest.mark.parametrize("shape", ["grid", "mesh", "hexagons"])

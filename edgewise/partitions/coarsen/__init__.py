@@ -18,7 +18,7 @@ from edgewise.timer import timer
 
 def is_small(level):
     """Whether a level is worked on by the CPU, also for a graph on a GPU."""
-    return len(level.sizes) < tuning.GPU.partitions_level
+    return len(level.offsets) - 1 < tuning.GPU.partitions_level
 
 
 def phase(name, level):
@@ -39,7 +39,7 @@ def coarsen(level, k, total, how, part=None, *, least=0, group=None):
     target = max(how.coarsest, how.coarsest_for_each * k)
     limit = max(1, 2 * total // max(target, k))
     while True:
-        n, where = len(level.sizes), arrays.device_of(level.offsets)
+        n, where = len(level.offsets) - 1, arrays.device_of(level.offsets)
         if where != "cpu" and is_small(level):
             level, part = moved(level, "cpu"), None if part is None else arrays.move(part, "cpu")
             where = "cpu"

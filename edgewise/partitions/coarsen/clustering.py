@@ -35,7 +35,7 @@ from edgewise.device import (
 )
 from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.warps import warp_aggregated_add
-from edgewise.partitions.levels import salt_of
+from edgewise.partitions.levels import salt_of, size_at, sizes_of
 from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact, new_facts, rate_row
 from edgewise.partitions.ratings import no_connections, rate, tables_for
 from edgewise.partitions.row_shares import WORKER_ITEMS
@@ -97,13 +97,14 @@ def want(vertex, cluster, moves):
 def request(vertex, level, limit, state, moves):
     """Request room, unless the cluster is a vertex that wants to move away."""
     cluster = moves.wanted[vertex]
-    is_single = state.labels[cluster] == cluster and state.room[cluster] == limit - level.sizes[cluster]
+    free = limit - size_at(level.sizes, cluster)
+    is_single = state.labels[cluster] == cluster and state.room[cluster] == free
     if is_single and moves.wanted[cluster] != NO_LABEL:
         is_mutual = moves.wanted[cluster] == np.int64(state.labels[vertex])
         if not is_mutual or mix(vertex, state.salt) > mix(cluster, state.salt):
             return
     moves.settled[vertex] = 1
-    fetch_add(moves.requested, cluster, level.sizes[vertex])
+    fetch_add(moves.requested, cluster, size_at(level.sizes, vertex))
 
 
 @device
@@ -120,8 +121,8 @@ def join(vertex, level, state, moves):
     """Join the cluster, if that is settled."""
     if moves.settled[vertex] == 1:
         cluster = moves.wanted[vertex]
-        fetch_add(state.room, np.int64(state.labels[vertex]), level.sizes[vertex])
-        fetch_add(state.room, cluster, -level.sizes[vertex])
+        fetch_add(state.room, np.int64(state.labels[vertex]), size_at(level.sizes, vertex))
+        fetch_add(state.room, cluster, -size_at(level.sizes, vertex))
         state.labels[vertex] = cluster
     moves.wanted[vertex] = NO_LABEL
 
@@ -139,14 +140,14 @@ def _list_sub_rounds(vertex, draw, sub_rounds, listed, counts):
 def begin(vertex, level, limit, state, moves):
     """Begin as a cluster."""
     state.labels[vertex] = vertex
-    state.room[vertex] = limit - level.sizes[vertex]
+    state.room[vertex] = limit - size_at(level.sizes, vertex)
     moves.wanted[vertex] = NO_LABEL
 
 
 @device
 def is_single(vertex, level, limit, state):
     """Whether a vertex is alone in its cluster, of which it takes all of the room that is not left."""
-    return state.room[state.labels[vertex]] == limit - level.sizes[vertex]
+    return state.room[state.labels[vertex]] == limit - size_at(level.sizes, vertex)
 
 
 @each
@@ -256,14 +257,14 @@ def _move(chosen, level, limit, state, memory):
 def _weigh(keys, level):
     """Weights of the vertices in the lower halves of the keys, and their inclusive prefix sums."""
     xp, where = arrays.namespace(keys), arrays.device_of(level.offsets)
-    sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
+    sizes = arrays.move(sizes_of(level, keys & 0xFFFFFFFF), where)
     return sizes, arrays.move(xp.cumsum(sizes), where)
 
 
 def _join_single(single, level, limit, state, memory):
     """Join single vertices that have the same strongest cluster, and isolated ones."""
     memory, facts, starts = memory
-    xp, where, n = arrays.namespace(single), arrays.device_of(level.offsets), len(level.sizes)
+    xp, where, n = arrays.namespace(single), arrays.device_of(level.offsets), len(level.offsets) - 1
     rate(single, level, state, memory, facts)
     keys = arrays.empty(len(single), np.int64, where)
     _favour(len(single), single, facts, n, state.groups, keys)
@@ -315,7 +316,7 @@ class Rounds(NamedTuple):
 @device
 def _begin_chunk(chunk, level, limit, state, moves):
     """Let the vertices of a chunk begin as clusters."""
-    for vertex in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(level.sizes))):
+    for vertex in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(level.offsets) - 1)):
         begin(vertex, level, limit, state, moves)
 
 
@@ -323,7 +324,7 @@ def _begin_chunk(chunk, level, limit, state, moves):
 def _count_single(chunk, level, limit, state):
     """Number of the vertices of a chunk that are alone in their clusters."""
     found = np.int64(0)
-    for vertex in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(level.sizes))):
+    for vertex in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(level.offsets) - 1)):
         found += is_single(vertex, level, limit, state)
     return found
 
@@ -365,7 +366,7 @@ def _settle_waiting(one, n_chunks, sub_rounds, level, state, memory):
                 if not is_counted:
                     moves.requested[cluster] = 0
                     continue
-                moves.requested[cluster] += level.sizes[vertex]
+                moves.requested[cluster] += size_at(level.sizes, vertex)
                 moves.settled[vertex] = moves.requested[cluster] <= state.room[cluster]
 
 
@@ -412,7 +413,7 @@ def _find_waiting(chunk, first, state, memory):
 def run_rounds(worker, level, limit, state, tables, memory):
     """Run all rounds; ``memory`` are the moves and the rounds."""
     moves, rounds = memory
-    n, n_chunks = len(level.sizes), len(rounds.waiting)
+    n, n_chunks = len(level.offsets) - 1, len(rounds.waiting)
     sub_rounds = len(rounds.bounds) // n_chunks - 1
     mine = range(n_chunks * worker.id // worker.count, n_chunks * (worker.id + 1) // worker.count)
     for chunk in mine:
@@ -454,7 +455,7 @@ def _run_on_cpu(level, limit, state, tables, moves, seeds):
 
     ``seeds`` are the draws and the salts of the rounds, and the sub-rounds.
     """
-    n, (draws, salts, sub_rounds) = len(level.sizes), seeds
+    n, (draws, salts, sub_rounds) = len(level.offsets) - 1, seeds
     n_chunks, n_steps = -(-n // CHUNK), len(salts) * sub_rounds
     n_workers = max(1, min(regions.workers(), n // WORKER_ITEMS))
     rounds = Rounds(
@@ -478,7 +479,7 @@ def cluster(level, limit, groups, how):
     ``limit`` is the largest weight of a cluster of several vertices, ``groups`` those that no cluster joins,
     below n (or empty), ``how`` the seed, the numbers of rounds and sub-rounds, and the shift of totals.
     """
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, np.int64, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)

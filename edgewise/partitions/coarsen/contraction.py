@@ -19,7 +19,7 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add, parallel_region, regions, threads
 from edgewise.device.shares import next_chunk
-from edgewise.partitions.levels import NARROW, Level, weight_at, with_rows
+from edgewise.partitions.levels import NARROW, Level, size_at, weight_at, with_rows
 from edgewise.partitions.rating import NO_LABEL
 from edgewise.partitions.ratings import IN_A_LINE, TOTALS_BYTES, claim_slot
 from edgewise.partitions.row_shares import WORKER_ITEMS
@@ -58,7 +58,7 @@ class Members(NamedTuple):
 def _count(vertex, offsets, weights, clusters, sums):
     sizes, members, entries = sums
     cluster = np.int64(clusters[vertex])
-    fetch_add(sizes, cluster, weights[vertex])
+    fetch_add(sizes, cluster, size_at(weights, vertex))
     fetch_add(members, cluster, 1)
     fetch_add(entries, cluster, offsets[vertex + 1] - offsets[vertex])
 
@@ -167,7 +167,7 @@ def _scan(sizes):
 
 def contract(level, labels):
     """Contract clusters; return the graph of the clusters and the cluster of each vertex, an index array."""
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     clusters, n_clusters = _numbered(labels)
     sizes, counts = (arrays.zeros(n_clusters, np.int64, where) for _ in range(2))
     entries = arrays.full(n_clusters, int(where == "cpu"), np.int64, where)
@@ -180,7 +180,7 @@ def contract(level, labels):
 
 
 def _by_rows(level, members, form):
-    n, n_clusters, total = len(level.sizes), len(members.starts) - 1, int(members.bounds[-1])
+    n, n_clusters, total = len(level.offsets) - 1, len(members.starts) - 1, int(members.bounds[-1])
     vertices = np.empty(n, form[0])
     _place(n, members.clusters, members.starts[:-1].copy(), vertices)
     members = members._replace(vertices=vertices)

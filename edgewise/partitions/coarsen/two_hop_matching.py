@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, each_row, fetch_add, fetch_max
-from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.partitions.levels import salt_of, size_at, weight_at
 from edgewise.primitives.mixing import MASK, mix, unmix
 
 #: Heaviest edge of a vertex that has none.
@@ -51,7 +51,7 @@ def _find_heaviest(row, lane, lanes, level, matching, must_be_single, best):
         if must_be_single != 0:
             if np.int64(matching.mates[other]) != other:
                 continue
-            if level.sizes[row] + level.sizes[other] > matching.heaviest:
+            if size_at(level.sizes, row) + size_at(level.sizes, other) > matching.heaviest:
                 continue
             if len(matching.groups) and matching.groups[row] != matching.groups[other]:
                 continue
@@ -108,7 +108,7 @@ def _pair_equal(item, keys, starts, level, matching):
     if (item - starts[item]) % 2 == 0 or keys[item] >> 32 != keys[item - 1] >> 32:
         return
     one, other = keys[item - 1] & 0xFFFFFFFF, keys[item] & 0xFFFFFFFF
-    if level.sizes[one] + level.sizes[other] > matching.heaviest:
+    if size_at(level.sizes, one) + size_at(level.sizes, other) > matching.heaviest:
         return
     if len(matching.groups) and matching.groups[one] != matching.groups[other]:
         return
@@ -126,7 +126,7 @@ def match_pairs(level, heaviest, groups, how):
     ``heaviest`` is the largest weight of a pair, ``groups`` those that no pair joins (or empty), ``how`` the
     seed and the shift of totals.
     """
-    where, n, kind = arrays.device_of(level.offsets), len(level.sizes), level.neighbours.dtype
+    where, n, kind = arrays.device_of(level.offsets), len(level.offsets) - 1, level.neighbours.dtype
     xp = arrays.namespace(level.offsets)
     numbers = arrays.move(xp.arange(n, dtype=kind), where)
     matching = Matching(numbers.copy(), groups, heaviest, salt_of(how.seed, 2), how.shift)
@@ -152,7 +152,7 @@ def match_pairs(level, heaviest, groups, how):
 
 def _keys_of_twins(level, matching, single):
     """Sort keys of single vertices, equal in the upper half if they have the same neighbours."""
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     sums, keys = arrays.zeros(n, np.int64, where), arrays.empty(len(single), np.int64, where)
     _add_neighbours(n, level, matching, sums, width="warp")
     _key_of_sum(len(single), single, matching, sums, keys)
@@ -161,7 +161,7 @@ def _keys_of_twins(level, matching, single):
 
 def _keys_of_relatives(level, matching, single):
     """Sort keys of single vertices, equal in the upper half if their heaviest edges lead to one vertex."""
-    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     best, keys = arrays.full(n, NOTHING, np.int64, where), arrays.empty(len(single), np.int64, where)
     _find_heaviest(n, level, matching, 0, best, width="warp")
     _key_of_favourite(len(single), single, matching, best, keys)

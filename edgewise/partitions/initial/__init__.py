@@ -14,7 +14,7 @@ import numpy as np
 
 from edgewise.partitions.coarsen import coarsen
 from edgewise.partitions.initial.fiduccia_mattheyses import Blocks, Memory, bisect
-from edgewise.partitions.levels import Level, salt_of
+from edgewise.partitions.levels import Level, salt_of, sizes_of
 
 
 def recursive_bisection(level, limits, targets, how):
@@ -23,14 +23,14 @@ def recursive_bisection(level, limits, targets, how):
     ``limits`` and ``targets`` are (k,) int64 and float64 arrays, ``how`` are the settings.
     Returns the part of each vertex: (n,) int64.
     """
-    n, k = len(level.sizes), len(limits)
+    n, k = len(level.offsets) - 1, len(limits)
     parts = np.zeros(n, np.int64)
-    entries = _entries(level)
+    entries, sizes = _entries(level), sizes_of(level, np.arange(n))
     sums = np.concatenate([[0], np.cumsum(limits)]), np.concatenate([[0.0], np.cumsum(targets)])
     spans, step = {0: k}, 0
     while any(span > 1 for span in spans.values()) and n:
         firsts = np.array([first for first, span in sorted(spans.items()) if span > 1], np.int64)
-        blocks, vertices = _blocks_of(parts, firsts, entries, level.sizes)
+        blocks, vertices = _blocks_of(parts, firsts, entries, sizes)
         wanted = np.array([spans[first] for first in firsts.tolist()], np.int64)
         blocks = _with_shares(blocks, firsts, wanted, sums)
         sides = _best_sides(blocks, how, step)
@@ -45,7 +45,7 @@ def recursive_bisection(level, limits, targets, how):
 
 def _entries(level):
     """Rows, neighbours and weights of all entries."""
-    rows = np.repeat(np.arange(len(level.sizes), dtype=np.int64), np.diff(level.offsets))
+    rows = np.repeat(np.arange(len(level.offsets) - 1, dtype=np.int64), np.diff(level.offsets))
     weights = level.weights if len(level.weights) else np.ones(len(rows), level.weights.dtype)
     return rows, level.neighbours.astype(np.int64), weights
 

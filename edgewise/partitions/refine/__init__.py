@@ -35,7 +35,7 @@ import numpy as np
 from edgewise.device import arrays, barrier_wait, device, each, load, parallel_region
 from edgewise.device.regions import workers
 from edgewise.device.warps import claim
-from edgewise.partitions.levels import least_of, part_weights, salt_of, seed_salt
+from edgewise.partitions.levels import least_of, part_weights, salt_of, seed_salt, sizes_of
 from edgewise.partitions.presets import REGION_STEPS
 from edgewise.partitions.rating import FACT, Labels, fact, new_facts, note, row_of
 from edgewise.partitions.ratings import connections_of, no_tables, rate, tables_for
@@ -209,7 +209,7 @@ class Refinement:
     ----------
     level : Level
     part : (n,) index array
-        The partition, on the same device; not changed.
+        The partition, on the same device, which the search changes.
     limits : (k,) int64 array
         On the same device.
     how : Settings
@@ -221,7 +221,7 @@ class Refinement:
     def __init__(self, level, part, limits, how, cut=0):
         self.level, self.where, self.how = level, arrays.device_of(level.offsets), how
         self.items = SPAN if self.where == "cpu" else 1
-        self.work = 1 + len(level.neighbours) // max(len(level.sizes), 1) // VERTEX_ENTRIES
+        self.work = 1 + len(level.neighbours) // max(len(level.offsets) - 1, 1) // VERTEX_ENTRIES
         self.progress, self.undo = np.zeros(len(AT), np.int64), []
         self.begin(part, limits)
         own, slack = int(self.progress[AT.own_total]), int(limits.min()) * how.slack // 1000
@@ -233,9 +233,9 @@ class Refinement:
 
     def begin(self, part, limits):
         """Begin with a partition: weigh its parts, rate all vertices, and list the border."""
-        level, where, n, k = self.level, self.where, len(self.level.sizes), len(limits)
+        level, where, n, k = self.level, self.where, len(self.level.offsets) - 1, len(limits)
         loads = part_weights(level.sizes, part, k)
-        given = part.copy(), loads, limits, least_of(limits, int(loads.sum()))
+        given = part, loads, limits, least_of(limits, int(loads.sum()))
         lists = (arrays.empty(n, np.int64, where) for _ in range(6))  # from listed to border
         active, spare = (arrays.empty(n, np.int64, where) for _ in range(2))
         search = Search._make([*given, *lists, arrays.zeros(len(COUNT), np.int64, where)])
@@ -305,7 +305,7 @@ class Refinement:
         progress[[AT.steps, AT.free_steps, AT.end, AT.best_steps, AT.best_end]] = 0, 0, 0, -1, 0
         begin(progress, rule, len(self.memory.search.moves))
         control = arrays.move(progress, self.where), arrays.empty(rule.most, np.int64, self.where)
-        looks = len(self.level.sizes) if progress[AT.looks_at_all] else int(progress[AT.n_border])
+        looks = len(self.level.offsets) - 1 if progress[AT.looks_at_all] else int(progress[AT.n_border])
         busy = max(int(progress[AT.n_active]) * self.work, looks // LOOKS) if self.where == "cpu" else 0
         run_iterations.with_workers(
             _workers_for(busy),
@@ -327,7 +327,7 @@ class Refinement:
         level, search, k = self.level, self.memory.search, len(self.labels.room)
         xp, how = arrays.namespace(level.offsets), ranking_of(level, k, self.items)
         search.counters[:] = 0
-        n_workers = _workers_for(len(level.sizes) // LOOKS)
+        n_workers = _workers_for((len(level.offsets) - 1) // LOOKS)
         rank_all.with_workers(n_workers, level, self.labels, self.memory, self.space, how)
         found = Counters(*arrays.move(search.counters, "cpu").tolist())
         search.counters[:] = 0
@@ -337,7 +337,7 @@ class Refinement:
             listed = listed[keys <= self.space.last[parts]]
             listed.sort()
             vertices = arrays.move(vertex_of(listed, how), self.where)
-            sizes = level.sizes[vertices]
+            sizes = sizes_of(level, vertices)
             before = xp.cumsum(sizes) - sizes
             place = xp.searchsorted(xp.cumsum(self.space.room), before, side="right")
             targets = arrays.move(xp.minimum(place, k - 1).astype(np.int64), self.where)
@@ -388,7 +388,7 @@ class Refinement:
 
 
 def refine(level, part, limits, how, cut):
-    """Refine a partition with a cut of ``cut``; return the best one, (n,), its cut, and its excess."""
+    """Refine a partition with a cut of ``cut``, in place; return it, its cut, and its excess."""
     job = Refinement(level, part, limits, how, cut)
     for share in how.shares:
         job.search(share)

@@ -10,7 +10,7 @@ import numpy as np
 from edgewise.device import barrier_wait, cas, device, fetch_add, fetch_max, load, parallel_region
 from edgewise.device.target import on_gpu, overload_on_cpu
 from edgewise.device.warps import claim, warp_size
-from edgewise.partitions.levels import weight_at
+from edgewise.partitions.levels import size_at, weight_at
 from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note, note_rating_at
 from edgewise.partitions.ratings import (
     THREAD_ENTRIES,
@@ -160,8 +160,8 @@ def _spread_row(item, lane, lanes, mark, level, memory):
     here, left = np.int64(search.part[vertex]), np.int64(search.left[item])
     k, found = len(search.limits), np.int64(0)
     if lane == 0:
-        fetch_add(search.loads, here, level.sizes[vertex])
-        fetch_add(search.loads, left, -level.sizes[vertex])
+        fetch_add(search.loads, here, size_at(level.sizes, vertex))
+        fetch_add(search.loads, left, -size_at(level.sizes, vertex))
         if cas(facts, vertex * WORDS + FACT.dirty, 0, mark) == 0:
             found += 1
     for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):

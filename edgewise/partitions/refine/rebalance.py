@@ -36,7 +36,7 @@ from edgewise.device import (
     parallel_region,
 )
 from edgewise.device.warps import ballot, claim, inclusive_scan, warp_barrier, warp_size
-from edgewise.partitions.levels import weight_at
+from edgewise.partitions.levels import size_at, weight_at
 from edgewise.partitions.rating import BEST_WITH_ROOM, FACT, NO_LABEL, Labels, fact
 from edgewise.partitions.refine.jet import rate_dirty
 from edgewise.partitions.refine.state import COUNT, transfer
@@ -129,7 +129,7 @@ def _may_leave(vertex, level, search):
     """Whether a vertex is in a heavy part, and not much heavier than what has to leave."""
     one = np.int64(search.part[vertex])
     above = search.loads[one] - search.limits[one]
-    return above > 0 and 2 * level.sizes[vertex] < 3 * (above + search.limits[one] // 32 + 1)
+    return above > 0 and 2 * size_at(level.sizes, vertex) < 3 * (above + search.limits[one] // 32 + 1)
 
 
 @device
@@ -153,7 +153,7 @@ def _list_candidates(first, end, level, search, is_border):
 def _is_stale(vertex, level, facts, room):
     """Whether the strongest part of a vertex has no room for it."""
     best = fact(facts, vertex, FACT.best)
-    return best != NO_LABEL and room[best] < level.sizes[vertex]
+    return best != NO_LABEL and room[best] < size_at(level.sizes, vertex)
 
 
 @device
@@ -185,7 +185,7 @@ def _step_of(vertex, level, facts, room, is_strong):
     gain = -fact(facts, vertex, FACT.own)
     if is_strong == 0:
         gain += strongest_with_room(vertex, level, facts, room)[1]
-    return cost_step(gain, level.sizes[vertex])
+    return cost_step(gain, size_at(level.sizes, vertex))
 
 
 @device
@@ -216,7 +216,7 @@ def rank(worker, level, state, memory, space, how):
     barrier_wait(worker)
     if worker.id == 0:
         _list_open(search, space)
-    count = how.border if how.border >= 0 else len(level.sizes)
+    count = how.border if how.border >= 0 else len(level.offsets) - 1
     for first in range(worker.id * items, count, worker.count * items):
         _list_candidates(first, min(first + items, count), level, search, how.border >= 0)
     barrier_wait(worker)
@@ -307,7 +307,7 @@ def find_last(worker, level, search, space, how):
                 part, key = part_and_key(search.net[item], how)
                 if key >> position == space.last[part]:
                     digit = (key >> (position - width)) & ((np.int64(1) << width) - 1)
-                    size = level.sizes[vertex_of(search.net[item], how)]
+                    size = size_at(level.sizes, vertex_of(search.net[item], how))
                     fetch_add(space.bins, (part << how.digit_bits) + digit, size)
         barrier_wait(worker)
         for one in range(worker.id // lanes, len(search.limits), worker.count // lanes):
@@ -337,7 +337,7 @@ def find_least_step(vertex, lane, lanes, level, least):
             total += weight_at(level, entry)
         total = inclusive_scan(total, lane)
     if lane == lanes - 1 and total > 0:
-        step = cost_step(-total, level.sizes[vertex])
+        step = cost_step(-total, size_at(level.sizes, vertex))
         if step < load(least, 0):
             fetch_min(least, 0, step)
 
@@ -417,12 +417,12 @@ def new_room(k, where):
 
 def ranking_of(level, k, items):
     """The strong ranking of the vertices of a level with ``k`` parts."""
-    vertex_bits = max(1, (len(level.sizes) - 1).bit_length())
+    vertex_bits = max(1, (len(level.offsets) - 2).bit_length())
     return Ranking(1, -1, STEPS, items, vertex_bits, digit_bits_of(k), 0)
 
 
 def least_step_of(level):
     """The least step of the cost of a vertex that is not beside another part."""
     least = arrays.full(1, STEPS, np.int64, arrays.device_of(level.offsets))
-    find_least_step(len(level.sizes), level, least, width="warp")
+    find_least_step(len(level.offsets) - 1, level, least, width="warp")
     return int(least[0])

@@ -67,6 +67,9 @@ HIGHEST = 2**31 - 1
 PAIRS = 128
 #: Pairs that are searched before a graph is refused that :func:`_outgrows`; a second searches about as many.
 FEW_PAIRS = 1 << 18
+#: Pairs that are searched for each vertex and entry before half of the vertices are contracted, at most,
+#: unless entries get fewer.
+EARLY_PAIRS = 2
 #: Neighbours that a vertex may have when it is contracted; one with more waits until it has fewer.
 MOST_NEIGHBOURS = 1024
 #: Entries of a hierarchy for each vertex and entry of the graph, at most.
@@ -545,21 +548,23 @@ def hierarchy_of(rows) -> Hierarchy | None:
         write_row(len(left), left, graph, turn.needed, starts, none)
         end = int(starts[-1])
         left = left[graph[0].states[left] != CONTRACTED]
-        if n_pairs > FEW_PAIRS and _outgrows(left, graph[0].sizes, n_entries):
+        is_early = n_pairs <= EARLY_PAIRS * (n + n_entries)
+        if n_pairs > FEW_PAIRS and _outgrows(left, graph[0].sizes, n_entries, is_early):
             raise GraphError(NO_USE)
         if report is not None:
             report(n - len(left), n)
     return _ranked(graph, limits)
 
 
-def _outgrows(left, sizes, n_entries):
+def _outgrows(left, sizes, n_entries, is_early):
     """Whether half of the vertices are contracted, and of the entries a quarter of their share is not gone.
 
     Of the entries of road networks and meshes a half to a third are left then, and of random graphs more than
-    there were, so that contraction takes ever longer.
+    there were, so that contraction takes ever longer.  Where many pairs have been searched by then, as among
+    friendships, whose vertices have many neighbours each, the share is that of fewer vertices.
     """
     contracted = 1 - len(left) / len(sizes)
-    return contracted > 1 / 2 and sizes[left].sum() > (1 - contracted / 4) * n_entries
+    return (contracted > 1 / 2 or not is_early) and sizes[left].sum() > (1 - contracted / 4) * n_entries
 
 
 def _begin(rows, none, edge):

@@ -79,6 +79,8 @@ SINGLE_CHUNKS = 2
 PIECES = 4
 #: Vertices for each worker below which a round has few.
 ROUND_VERTICES = 4 * CHUNK
+#: Bytes of a large page.
+LARGE_PAGE = 2 << 20
 #: Entries (and vertices) that a worker should process in a round; wider rounds process more of them again.
 ROUND_WORK = 3200
 #: In a small graph, all workers together should process one part in so many in a round.
@@ -442,8 +444,12 @@ def chunks_for(n_vertices, n_workers):
 
 
 def bytes_of_bins(size) -> float:
-    """Bytes of distances and of the chunks in use, for a :class:`~edgewise.needs.Size`."""
-    return (size.weight + 2 * size.width) * size.vertices + size.threads * 2 * RING * CHUNK * size.width
+    """Bytes of distances and of the chunks in use, for a :class:`~edgewise.needs.Size`.
+
+    NumPy asks for large pages, and each worker has a part of the pool, of which it uses one at least.
+    """
+    pool = size.threads * chunks_for(size.vertices, size.threads) * CHUNK * size.width
+    return size.weight * size.vertices + min(pool, 2 * size.width * size.vertices + size.threads * LARGE_PAGE)
 
 
 def least_work(rows, n_workers):

@@ -1,0 +1,82 @@
+"""What a partition takes in memory, by the phase that takes most, and by a sample of the edges.
+
+The coarser levels of a random graph have nearly as many entries as the graph has, so that all levels together
+take most.  Those of a mesh have few, and the lists of the finest level take most.  What kind of graph it is
+shows a sample of a few thousand edges: the vertices of a mesh are numbered so that neighbours have numbers
+that are near, unless somebody has shuffled them; and the edges of graphs with hubs have the same ends again
+and again, so that contraction joins more of them.  The constants are measured (``bench/memory.py``), for
+the allocator of glibc, which keeps arrays of up to 32 MiB that are freed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise.partitions.input import has_self_loops
+from edgewise.partitions.ratings import TOTALS_BYTES, TOTALS_FOR_EACH_ENTRY
+
+#: Edges of a sample.
+SAMPLE = 1 << 12
+#: Numbers of neighbours are near if they differ by so many times n^(2/3), the width of a grid in space.
+NEAR = 2
+#: How much more often than in a random graph two edges of a sample have the same end where there are hubs.
+HUBS = 8
+#: Pairs of such edges that are there by chance.
+FEW = 16
+#: What the allocator keeps.
+KEPT = 32 << 20
+
+
+class Kind(NamedTuple):
+    """What a sample tells of a graph.
+
+    Attributes
+    ----------
+    is_near : bool
+        Whether three quarters of the neighbours have numbers that are near.
+    has_hubs : bool
+    has_loops : bool
+        Whether there are self-loops, so that the rows are copied without them.
+    """
+
+    is_near: bool = False
+    has_hubs: bool = False
+    has_loops: bool = True
+
+
+def kind_of(graph):
+    """The kind of a graph on the host; that of a random one if nothing is known but its size."""
+    columns = graph._edges or graph._rows
+    n, count = graph.n_vertices, len(columns[1])
+    if columns[1].strides == (0,) or not count:
+        return Kind()
+    places = np.arange(min(count, SAMPLE)) * count // min(count, SAMPLE)
+    targets = columns[1][places].astype(np.int64)
+    if graph._edges is None:
+        sources = np.searchsorted(columns[0], places, side="right") - 1
+    else:
+        sources = columns[0][places].astype(np.int64)
+    apart = np.sort(np.abs(sources - targets))[3 * len(places) // 4]
+    repeats = np.unique(targets, return_counts=True)[1]
+    pairs, all_pairs = (repeats * (repeats - 1)).sum(), len(places) * (len(places) - 1)
+    has_hubs = pairs > FEW + HUBS * all_pairs / n
+    is_near = apart <= NEAR * n ** (2 / 3)
+    return Kind(bool(is_near), bool(has_hubs), has_self_loops(graph))
+
+
+def bytes_of(size, kind, k):
+    """The bytes at the peak of a partition into ``k`` parts."""
+    n, entries = size.vertices, size.entries
+    copied = (4 + size.weight) * entries + 8 * n if kind.has_loops else 0
+    totals = 4 * n * (2 if kind.is_near else size.threads)
+    clustering = 37 * n + min(totals, TOTALS_BYTES)
+    tables = 4 * n * k if n * k <= TOTALS_FOR_EACH_ENTRY * entries else 0
+    if kind.is_near:
+        needed = max(clustering, 49 * n + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
+    else:
+        density = max(10, 22 - entries / max(n, 1) / 4)
+        levels = 8 * n + (9 if kind.has_hubs else density) * entries
+        lists = 100 * n if 8 * n < KEPT else 49 * n
+        needed = max(clustering, lists + tables, levels)
+    needed += copied
+    return needed + min(needed, KEPT)

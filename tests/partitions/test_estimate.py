@@ -1,0 +1,62 @@
+"""The kinds of graphs that estimates tell apart, and the phase that counts."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.needs import Size
+from edgewise.partitions.estimate import Kind, bytes_of, kind_of
+
+pytestmark = [pytest.mark.interpreter]
+
+
+def random_graph(n, edges, **options):
+    """A graph of random edges, one of which is a self-loop."""
+    ends = np.random.default_rng(1).integers(0, n, (2, edges), dtype=np.uint32)
+    ends[1, 0] = ends[0, 0]
+    return ew.Graph.from_edges(*ends, n_vertices=n, **options)
+
+
+def shuffled(graph):
+    """The same graph, whose vertices have other numbers."""
+    numbers = np.random.default_rng(1).permutation(graph.n_vertices).astype(np.uint32)
+    ends = numbers[graph.sources], numbers[graph.targets]
+    return ew.Graph.from_edges(*ends, n_vertices=graph.n_vertices)
+
+
+@pytest.mark.parametrize("form", ["edges", "rows"])
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: ew.generate.grid(60, 60), Kind(True, False, False)),
+        (lambda: ew.generate.stencil3d(14), Kind(True, False, False)),
+        (lambda: ew.generate.rgg(4000, mean_degree=14), Kind(True, False, False)),
+        (lambda: shuffled(ew.generate.grid(60, 60)), Kind(False, False, False)),
+        (lambda: random_graph(4000, 20_000), Kind(False, False, True)),
+        (lambda: ew.generate.rmat(14, simple=True), Kind(False, True, False)),
+        (lambda: ew.Graph.from_edges([], [], n_vertices=9), Kind()),
+    ],
+)
+def test_a_sample_tells_the_kind_of_a_graph(make, kind, form):
+    graph = make()
+    if form == "rows":
+        graph = ew.Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, None))
+    else:
+        graph = ew.Graph(graph.n_vertices, edges=(graph.sources, graph.targets, None))
+    assert kind_of(graph) == kind
+
+
+def test_nothing_is_known_of_an_outline():
+    """A graph whose edges are one number in memory, as that of a file that has not been read."""
+    column = np.broadcast_to(np.uint32(0), 5000)
+    assert kind_of(ew.Graph(1000, edges=(column, column, None))) == Kind()
+
+
+def test_what_is_known_of_a_graph_never_raises_the_estimate():
+    for vertices, degree, threads in [(10**4, 8, 2), (10**6, 2, 16), (10**6, 30, 1), (10**8, 14, 16)]:
+        size = Size(vertices, vertices * degree // 2, vertices * degree, 4, 0, threads)
+        worst = bytes_of(size, Kind(), 8)
+        for near in (False, True):
+            for hubs in (False, True):
+                for loops in (False, True):
+                    assert bytes_of(size, Kind(near, hubs, loops), 8) <= worst
