@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
 
-from llvmlite.binding import parse_assembly
+from llvmlite.binding import Linkage, parse_assembly
 from numba import types
 from numba.core.compiler import CompilerBase
 from numba.core.errors import UnsupportedError
@@ -30,6 +30,7 @@ from numba.core.ir import Assign, Global
 from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
+from edgewise.device.numba_entries import ENTRY, add_entry
 
 (_Context,) = private("numba.core.base", "BaseContext")
 (_Options,) = private("numba.core.targetconfig", "TargetConfig")
@@ -152,6 +153,33 @@ class _Whole(_Text):
         return self.name, "object", (self._get_compiled_object(), names)
 
 
+class _Worker(_Whole):
+    """A function that is called by the address of its entry, which it becomes a part of."""
+
+    def _optimize_final_module(self):
+        for function in self._final_module.functions:
+            is_own = not function.is_declaration and function.linkage == Linkage.external
+            if is_own and not function.name.endswith(ENTRY):
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+    def get_pointer_to_function(self, name):
+        """Python calls the entry alone."""
+        self._ensure_finalized()
+        return 0 if name.startswith(_WRAPPER) else super().get_pointer_to_function(name)
+
+
+class _WorkerContext(_Proxy):
+    """A context of Numba in which a function has an entry in place of what Python calls."""
+
+    def get_executable(self, library, description, environment):
+        """Add the entry, and make machine code."""
+        module = self.create_module("entry")
+        add_entry(self.original, module, description)
+        library.add_ir_module(module)
+        return self.original.get_executable(library, description, environment)
+
+
 def _needs_environment(module):
     environments = [value for value in module.global_values if value.name.startswith(_ENVIRONMENT)]
     return any(
@@ -232,7 +260,7 @@ class _Passes:
         _run(_infer_types, state)
         _replace_ir(state, _registry.get(_strip_phis).pass_inst._strip_phi_nodes(state.func_ir))
         state.library = self.kind(state.targetctx.codegen(), state.func_id.func_qualname)
-        if self.kind is _Whole:
+        if issubclass(self.kind, _Whole):
             state.library.enable_object_caching()
         _run(_lower, state)
         _run(_finish, state)
@@ -347,7 +375,17 @@ class _WholeCompiler(CompilerBase):
         return [_Passes(_Whole)]
 
 
+class _WorkerCompiler(_WholeCompiler):
+    """Compiler of functions of several workers."""
+
+    def define_pipelines(self):
+        """Return the passes."""
+        self.state.targetctx = _WorkerContext(self.state.targetctx)
+        return [_Passes(_Worker)]
+
+
 #: Options of device functions, and of functions that Python calls.
 FOR_PARTS = {"pipeline_class": _PartCompiler} if HAS_PARTS else {}
 FOR_CALLED_PARTS = {"pipeline_class": _CalledPartCompiler} if HAS_PARTS else {}
 FOR_WHOLES = {"pipeline_class": _WholeCompiler} if HAS_PARTS else {}
+FOR_WORKERS = {"pipeline_class": _WorkerCompiler, "no_cpython_wrapper": True} if HAS_PARTS else {}
