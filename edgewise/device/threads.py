@@ -169,9 +169,10 @@ class Function:
 
         return cache.keep(njit(nogil=True, **options)(self.body), self.name)
 
-    def compile(self, kinds) -> None:
-        """Compile for some types of arguments, unless that has been done."""
-        getattr(self.function, "dispatcher", self.function).compile(kinds)
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's object for the function, which compiles it for types."""
+        return getattr(self.function, "dispatcher", self.function)
 
 
 class Region(Function):
@@ -185,12 +186,10 @@ class Region(Function):
 
         return Entries(self._kept(internals.WORKER))
 
-    def compile(self, kinds) -> None:
-        """Compile for some types of arguments, unless that has been done."""
-        if cpu_compiler().HAS_ENTRIES:
-            self.entries.dispatcher.compile(kinds)
-        else:
-            super().compile(kinds)
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's object for the function, which compiles it for types."""
+        return self.entries.dispatcher if cpu_compiler().HAS_ENTRIES else super().dispatcher
 
 
 def prepare_compiler() -> None:
