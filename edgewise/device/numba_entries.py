@@ -10,10 +10,14 @@ The names are Numba's own, as on :mod:`~edgewise.device.numba_internals`; where 
 calls the function as Python calls any other.
 """
 
+import ctypes
 import struct
 from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple, Self
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core.errors import LoweringError
@@ -22,6 +26,7 @@ from numba.extending import intrinsic
 from edgewise.device.first_use import private
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.numba_arrays import READS_STRUCT, TYPED_POINTERS, contiguous, pointer_to, read_array
+from edgewise.errors import DeviceError
 from edgewise.garbage_collection import collection_paused
 
 #: Words of the memory of a call: the status of a worker that failed, its exception, the address of an int32
@@ -47,8 +52,7 @@ class TooManyArguments(LoweringError):
     """The arguments do not fit into the memory of a call."""
 
     def __init__(self, number):
-        super().__init__(f"its arguments are {number} numbers and arrays")
-        self.number = number
+        super().__init__(f"its arguments are {number} numbers and arrays, {MOST} at most")
 
 
 # -- what is compiled ----------------------------------------------------------------------------------------
@@ -164,16 +168,36 @@ def flatten(values, classes, flat):
             flat.append(value)
 
 
-def key_of(values):
-    """What tells the types of arguments apart, and the numbers and arrays in them.
+def key_of(values, flat):
+    """What tells the types of arguments apart; the numbers and arrays in them are appended to ``flat``.
 
     These are the classes of the tuples, and Numba's fingerprint of what is in them.  Numba's own key reads
     the names of the fields of every record, which takes 1 us for each.
     """
     classes: list[type] = []
-    flat: list = []
     flatten(values, classes, flat)
-    return (*classes, fingerprint(tuple(flat))), flat
+    return *classes, fingerprint(tuple(flat))
+
+
+class Memory:
+    """The memory of a call; one that has ended leaves it to others."""
+
+    free: list[Self] = []
+
+    def __init__(self):
+        self.words = np.empty(WORDS, np.int64)
+        self.address = self.words.ctypes.data
+        self.flag = self.address + 8 * OWN_FLAG
+
+
+class Entry(NamedTuple):
+    """The entry of a function for some types of arguments."""
+
+    address: int
+    call: Any  # it from Python, without the GIL
+    write: Any  # its arguments, numbers, into a memory
+    arrays: Any  # picks the arrays of a list of arguments
+    numbers: Any  # picks the numbers
 
 
 class Entries:
@@ -182,18 +206,20 @@ class Entries:
     def __init__(self, dispatcher):
         self.dispatcher, self.known = dispatcher, {}
 
-    def __call__(self, memory, *arguments):
-        """Write the arguments, all but a worker's id, into the memory of a call; return the entry's address.
+    def begin(self, arguments, flag):
+        """Write arguments, all but a worker's id, into a memory; return that and the entry.
 
-        The arguments must be alive until the call has ended.
+        The arguments must be alive until the call has ended.  ``flag`` is the address of an int32 that is set
+        to 1 when a worker has failed; if it is 0, the memory has one.
         """
-        key, values = key_of(arguments)
-        if (found := self.known.get(key)) is None:
-            found = self.known[key] = self._new(arguments)
-        address, pack_into, arrays, numbers = found
-        words = [id(values[place]) for place in arrays], [values[place] for place in numbers]
-        pack_into(memory, 8 * ARGUMENTS, *words[0], *words[1])
-        return address
+        values: list = []
+        key = key_of(arguments, values)
+        if (entry := self.known.get(key)) is None:
+            entry = self.known[key] = self._new(arguments)
+        memory = Memory.free.pop() if Memory.free else Memory()
+        addresses = map(id, entry.arrays(values))
+        entry.write(memory.words, 0, 0, 0, flag or memory.flag, 0, *addresses, *entry.numbers(values))
+        return memory, entry
 
     def _new(self, arguments):
         signature = types.int64, *map(contiguous, map(numba.typeof, arguments))
@@ -205,8 +231,26 @@ class Entries:
         compiled = self.dispatcher.overloads[signature]
         address = compiled.library.get_pointer_to_function(entry_name(compiled.fndesc))
         arrays, numbers = _places(leaves)
-        form = "q" * len(arrays) + "".join(_form(leaves[place]) for place in numbers)
-        return address, struct.Struct(f"={form}").pack_into, arrays, numbers
+        form = "q" * (ARGUMENTS + len(arrays)) + "".join(_form(leaves[place]) for place in numbers)
+        write = struct.Struct(f"={form}").pack_into
+        return Entry(address, _type_of_entries(address), write, _picker(arrays), _picker(numbers))
+
+
+def end(memory, name):
+    """Leave the memory of a call to others, or raise the exception of a worker."""
+    if failed := memory.words[FAILED]:
+        if failed > 0:
+            raise_again(memory.words[EXCEPTION])
+        raise DeviceError(f"{name}: a worker failed without an exception")
+    Memory.free.append(memory)
+
+
+_type_of_entries = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
+
+
+def _picker(places):
+    """A function that picks the items at some places of a list."""
+    return itemgetter(*places) if len(places) > 1 else lambda values: [values[place] for place in places]
 
 
 def _form(kind):

@@ -42,7 +42,7 @@ from llvmlite.binding import add_symbol
 from edgewise.device.first_use import PUBLIC_ONLY, on_cpu_compiler, prepare_cpu_compiler, private
 from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.numba_arrays import contiguous
-from edgewise.device.numba_entries import CAN_ENTER, fingerprint, key_of
+from edgewise.device.numba_entries import CAN_ENTER, TooManyArguments, end, fingerprint, key_of  # noqa: F401
 from edgewise.device.numba_pipeline import (
     FOR_CALLED_PARTS,
     FOR_PARTS,
@@ -98,7 +98,7 @@ class RecordCalls:
         if self.takes_records is False:
             return self.dispatcher(*arguments)
         try:
-            key, _ = key_of(arguments)
+            key = key_of(arguments, [])
         except NotImplementedError:  # of a value that has no fingerprint
             return self.dispatcher(*arguments)
         entry = self.entries.get(key)

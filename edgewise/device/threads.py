@@ -237,29 +237,17 @@ def _run(region, n_workers, flag, arguments):
 
 
 def _enter(region, n_workers, flag, arguments):
-    from edgewise.device import numba_entries as entries
-
-    memory = np.empty(entries.WORDS, np.int64)
-    address = memory.ctypes.data
-    memory[entries.FAILED] = 0
-    memory[entries.FLAG] = address + 8 * entries.OWN_FLAG if flag is None else flag.ctypes.data
+    """Run workers by the address of their entry."""
     try:
-        function = region.entries(memory, *arguments)
-    except entries.TooManyArguments as error:
-        raise DeviceError(f"{region.name}: {error}, {entries.MOST} at most; pass fewer") from error
+        memory, entry = region.entries.begin(arguments, 0 if flag is None else flag.ctypes.data)
+    except cpu_compiler().TooManyArguments as error:
+        raise DeviceError(f"{region.name}: {error}; pass fewer") from error
     if n_workers == 1:
-        _entry_at(function)(0, address)
+        entry.call(0, memory.address)
     else:
         steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
-        helpers_for(n_workers).lead(n_workers, function, address, steal_after)
-    if memory[entries.FAILED] > 0:
-        entries.raise_again(memory[entries.EXCEPTION])
-    elif memory[entries.FAILED]:
-        raise DeviceError(f"{region.name}: a worker failed without an exception")
-
-
-#: Makes a function of Python of an address; it releases the GIL.
-_entry_at = memoize(ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64))
+        helpers_for(n_workers).lead(n_workers, entry.address, memory.address, steal_after)
+    cpu_compiler().end(memory, region.name)
 
 
 @memoize
