@@ -22,8 +22,9 @@ from contextlib import ExitStack, contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
 
-from llvmlite.binding import Linkage, parse_assembly
+from llvmlite.binding import Linkage, create_pass_builder, create_pipeline_tuning_options, parse_assembly
 from numba import types
+from numba.core import config
 from numba.core.compiler import CompilerBase
 from numba.core.errors import UnsupportedError
 from numba.core.ir import Assign, Global
@@ -78,21 +79,28 @@ class _Proxy:
         return getattr(self.original, name)
 
 
-class _Defined(_Proxy):
-    """A module without the functions that it only declares, for which Numba starts passes as well."""
-
-    @property
-    def functions(self):
-        """What is defined."""
-        return [one for one in self.original.functions if not one.is_declaration]
-
-
 class _Text(_Library if HAS_PARTS else object):  # type: ignore[misc]
     """A function and what it calls."""
 
+    def _passes(self, level, is_vectorized=False):
+        """LLVM's builder of passes.
+
+        Loops are neither unrolled nor interleaved: it takes a quarter of LLVM's time, and gains nothing where
+        they wait for memory.
+        """
+        options = create_pipeline_tuning_options(min(level, int(config.OPT)))
+        options.loop_vectorization = is_vectorized and config.LOOP_VECTORIZE
+        options.slp_vectorization = is_vectorized and config.SLP_VECTORIZE
+        options.loop_unrolling = options.loop_interleaving = False
+        return create_pass_builder(self._codegen._tm, options)
+
     def _optimize_functions(self, module):
+        """Simplify functions a little; those of a kernel are optimised together."""
         module.data_layout = self._codegen._data_layout
-        super()._optimize_functions(_Defined(module))
+        for function in module.functions:
+            if not function.is_declaration:
+                builder = self._passes(1)
+                builder.getFunctionPassManager().run(function, builder)
 
 
 class _Part(_Text):
@@ -139,6 +147,18 @@ class _CalledPart(_Part):
 
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
+
+    def _optimize_final_module(self):
+        """Copy functions into others, and rotate loops, which the vectoriser needs; then optimise."""
+        builder = self._passes(0)
+        first = builder.getModulePassManager()
+        if config.OPT:
+            first.add_loop_rotate_pass()
+            first.add_instruction_combine_pass()
+            first.add_jump_threading_pass()
+        first.run(self._final_module, builder)
+        builder = self._passes(3, is_vectorized=True)
+        builder.getModulePassManager().run(self._final_module, builder)
 
     def serialize_using_object_code(self):
         """Numba reads the names in a module beside the machine code; what they stand for is not needed."""
