@@ -14,7 +14,7 @@ import ctypes
 import struct
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -182,12 +182,13 @@ def key_of(values, flat):
 class Memory:
     """The memory of a call; one that has ended leaves it to others."""
 
-    free: list[Self] = []
-
     def __init__(self):
         self.words = np.empty(WORDS, np.int64)
         self.address = self.words.ctypes.data
         self.flag = self.address + 8 * OWN_FLAG
+
+
+_free: list[Memory] = []
 
 
 class Entry(NamedTuple):
@@ -216,7 +217,7 @@ class Entries:
         key = key_of(arguments, values)
         if (entry := self.known.get(key)) is None:
             entry = self.known[key] = self._new(arguments)
-        memory = Memory.free.pop() if Memory.free else Memory()
+        memory = _free.pop() if _free else Memory()
         addresses = map(id, entry.arrays(values))
         entry.write(memory.words, 0, 0, 0, flag or memory.flag, 0, *addresses, *entry.numbers(values))
         return memory, entry
@@ -242,7 +243,7 @@ def end(memory, name):
         if failed > 0:
             raise_again(memory.words[EXCEPTION])
         raise DeviceError(f"{name}: a worker failed without an exception")
-    Memory.free.append(memory)
+    _free.append(memory)
 
 
 _type_of_entries = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)

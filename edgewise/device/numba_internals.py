@@ -1,4 +1,4 @@
-"""Private or undocumented names of Numba, llvmlite and numba-cuda, beside those of ``numba_pipeline``.
+"""Private names of Numba, llvmlite and numba-cuda, beside those on ``numba_pipeline`` and ``numba_entries``.
 
 Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
 chosen where a name is missing, for example in a later release, and everywhere if the environment variable
@@ -10,7 +10,8 @@ purpose                     private names                          fallback
 compile with few passes,    those on ``numba_pipeline``, options   Numba compiles all as ordinary functions
 device functions without    ``_nrt``, ``no_cfunc_wrapper``
 machine code
-run workers as fibers       calling convention, option ``_nrt``,   workers are Python threads, which spin
+call workers by address     those on ``numba_entries``, options    workers are Python threads, which spin, and
+                            ``_nrt``, ``no_cpython_wrapper``,      each takes its arguments from Python
                             ``types.ExternalFunction``
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that

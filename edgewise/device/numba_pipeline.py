@@ -3,7 +3,8 @@
 Parts.  Numba optimises every function, makes machine code of it, and links it into its callers, where it is
 optimised and compiled again.  Device functions are called by compiled functions only, so each is a
 :class:`_Part`, a text that is simplified only.  The function that Python calls, a :class:`_Whole`, is linked
-with the texts of all parts below it, and is then optimised.
+with the texts of all parts below it, and is then optimised.  One that several workers run is a
+:class:`_Worker`, which Python calls by the address of its entry (:mod:`~edgewise.device.numba_entries`).
 
 Numba gives every function an environment that holds Python objects and fills it in after the machine code is
 loaded.  A function without machine code has none, so a device function that prints values is refused.
