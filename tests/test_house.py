@@ -132,6 +132,7 @@ MAX_MODULES_PER_CALL = 45
 #: Imported when a function is compiled for the CPU, which the interpreter does not do.
 OF_COMPILING = (
     "edgewise.device.atomics_on_cpu",
+    "edgewise.device.numba_entries",
     "edgewise.device.numba_internals",
     "edgewise.device.numba_pipeline",
 )

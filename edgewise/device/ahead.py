@@ -284,8 +284,7 @@ def compile_on_cpu(numbers: list[int], count: int) -> None:
         unfinished.end_with_caller()
         for one, kinds in kernels:
             with suppress(Exception), collection_paused():  # the command that needs it shows the error
-                function = one.cpu.function
-                getattr(function, "dispatcher", function).compile(types_of(kinds))
+                one.cpu.dispatcher.compile(types_of(kinds))
             cache.unlock_kernels()
 
 

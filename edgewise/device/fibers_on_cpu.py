@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from edgewise.device.fibers import ENDED, FUNCTION, HOME, ID, MEMORY, STACK, WAITS, park, resume, start
 from edgewise.device.numba_arrays import element_pointer, pointer_to
-from edgewise.device.numba_internals import entry_type
+from edgewise.device.numba_entries import entry_type
 from edgewise.device.target import overload_on_cpu
 
 #: Pushed by a switch: six registers, and the address at which to go on.

@@ -121,14 +121,12 @@ def _combine(body, fetch):
 
 
 def _cpu_loop(body, name):
-    def loop(worker_id, memory, count, chunk, shares, arguments):
-        if worker_id < 0:
-            return threads.entry(memory, (memory, count, chunk, shares, arguments))
+    def loop(worker_id, count, chunk, shares, arguments):
         turn = 0
         while True:
             turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)
             if start >= stop:
-                return 0
+                return
             for index in range(start, stop):
                 body(index & INDEX_BITS, *arguments)
 

@@ -126,27 +126,43 @@ def _struct_is_known():
     return words[_DATA] == array.ctypes.data and ctypes.c_int64.from_address(words[_SHAPE]).value == 3
 
 
-_reads_struct = not PUBLIC_ONLY and np.ndarray.__basicsize__ > 8 * _SHAPE and _struct_is_known()
+#: Whether the struct of an array, a part of NumPy's binary interface, is read.
+READS_STRUCT = not PUBLIC_ONLY and np.ndarray.__basicsize__ > 8 * _SHAPE and _struct_is_known()
 
 
 @unbox(Contiguous)
 def _unbox(kind, value, c):
-    """Read the address and the length of an array in its struct, a part of NumPy's binary interface."""
-    builder, array = c.builder, cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    if not _reads_struct:
-        plain = types.Array(kind.dtype, 1, "C")
-        given = cgutils.create_struct_proxy(plain)(c.context, builder, value=c.unbox(plain, value).value)
-        array.data, array.shape = given.data, given.shape
-        return NativeValue(array._getvalue())
+    """Read the address and the length of an array."""
+    if READS_STRUCT:
+        words = c.builder.bitcast(value, pointer_to(_word))
+        return NativeValue(read_array(c.context, c.builder, kind, words))
+    array = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    plain = types.Array(kind.dtype, 1, "C")
+    given = cgutils.create_struct_proxy(plain)(c.context, c.builder, value=c.unbox(plain, value).value)
+    array.data, array.shape = given.data, given.shape
+    return NativeValue(array._getvalue())
+
+
+def read_array(context, builder, kind, words):
+    """An array, given by a pointer to its struct in NumPy."""
 
     def word(pointer, number):
-        words = builder.bitcast(pointer, pointer_to(_word))
-        return builder.load(builder.gep(words, [_word(number)], source_etype=_word), typ=_word)
+        return builder.load(builder.gep(pointer, [_word(number)], source_etype=_word), typ=_word)
 
-    array.data = builder.inttoptr(word(value, _DATA), array.data.type)
-    shape = builder.inttoptr(word(value, _SHAPE), pointer_to(_word))
-    array.shape = cgutils.pack_array(builder, [word(shape, 0)])
-    return NativeValue(array._getvalue())
+    def read(number):
+        pointer = builder.inttoptr(word(words, number), pointer_to(_word))
+        return [word(pointer, axis) for axis in range(kind.ndim)]
+
+    array = context.make_array(kind)(context, builder)
+    data, shape = builder.inttoptr(word(words, _DATA), array.data.type), read(_SHAPE)
+    if isinstance(kind, Contiguous):
+        array.data, array.shape = data, cgutils.pack_array(builder, shape)
+    else:
+        from numba.np.arrayobj import populate_array
+
+        size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        populate_array(array, data, shape, read(_SHAPE + 1), _word(size), None)
+    return array._getvalue()
 
 
 # -- operations ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Private or undocumented names of Numba, llvmlite and numba-cuda, beside those of ``numba_pipeline``.
+"""Private names of Numba, llvmlite and numba-cuda, beside those on ``numba_pipeline`` and ``numba_entries``.
 
 Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
 chosen where a name is missing, for example in a later release, and everywhere if the environment variable
@@ -10,7 +10,8 @@ purpose                     private names                          fallback
 compile with few passes,    those on ``numba_pipeline``, options   Numba compiles all as ordinary functions
 device functions without    ``_nrt``, ``no_cfunc_wrapper``
 machine code
-run workers as fibers       calling convention, option ``_nrt``,   workers are Python threads, which spin
+call workers by address     those on ``numba_entries``, options    workers are Python threads, which spin, and
+                            ``_nrt``, ``no_cpython_wrapper``,      each takes its arguments from Python
                             ``types.ExternalFunction``
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
@@ -37,17 +38,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import numba
-from llvmlite import ir
 from llvmlite.binding import add_symbol
-from numba import njit, types
-from numba.core import cgutils
-from numba.core.errors import LoweringError
-from numba.extending import intrinsic
 
 from edgewise.device.first_use import PUBLIC_ONLY, on_cpu_compiler, prepare_cpu_compiler, private
 from edgewise.device.interrupts import interrupts_kept
-from edgewise.device.numba_arrays import TYPED_POINTERS, contiguous, pointer_to
-from edgewise.device.numba_pipeline import FOR_CALLED_PARTS, FOR_PARTS, FOR_WHOLES, answers_kept
+from edgewise.device.numba_arrays import contiguous
+from edgewise.device.numba_entries import CAN_ENTER, TooManyArguments, end, fingerprint, key_of  # noqa: F401
+from edgewise.device.numba_pipeline import (
+    FOR_CALLED_PARTS,
+    FOR_PARTS,
+    FOR_WHOLES,
+    FOR_WORKERS,
+    HAS_PARTS,
+    answers_kept,
+)
 from edgewise.garbage_collection import collection_paused
 
 (_Options,) = private("numba.core.cpu", "CPUTargetOptions")
@@ -58,106 +62,17 @@ BARE = {
 }
 #: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
 WHOLE = {**BARE, **FOR_WHOLES, "error_model": "numpy"}
+#: Options of functions of several workers.
+WORKER = {**BARE, **FOR_WORKERS, "error_model": "numpy"}
+#: A worker must not count references to its arguments: nobody counts them while it runs.
+HAS_ENTRIES = CAN_ENTER and HAS_PARTS and "_nrt" in BARE
 #: Options of device functions.
 PART = {**BARE, **FOR_PARTS}
 #: Options of those that are not copied into their callers.
 CALLED_PART = {**BARE, **FOR_CALLED_PARTS}
 
 
-# -- one function as several workers -------------------------------------------------------------------------
-
-#: Words of the memory of a call: the status of a worker that failed, its exception, the address of an int32
-#: that is then set to 1, room for such an int32, and the arguments.
-FAILED, EXCEPTION, FLAG, OWN_FLAG, ARGUMENTS, WORDS = 0, 1, 2, 3, 4, 1024
-#: Bytes of all arguments together; a one-dimensional array takes 56.
-MAX_BYTES = 8 * (WORDS - ARGUMENTS)
-
-_Status, _excinfo_pointer, _USER_EXCEPTION = private(
-    "numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"
-)
-#: A worker must not count references to its arguments: Numba frees what counts them as soon as :func:`entry`
-#: has returned.
-HAS_ENTRIES = "_nrt" in BARE and TYPED_POINTERS
-HAS_ENTRIES &= None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
-_word = ir.IntType(64)
-#: A function of a worker's id and of the address of the memory of a call.
-entry_type = ir.FunctionType(ir.VoidType(), [_word, _word])
-
-
-class TooManyArguments(LoweringError):
-    """The arguments do not fit into the memory of a call."""
-
-    def __init__(self, size):
-        super().__init__(f"its arguments take {size} bytes")
-        self.size = size
-
-
-def _at(builder, memory, word, kind):
-    return builder.inttoptr(builder.add(memory, _word(8 * word)), pointer_to(kind))
-
-
-@intrinsic
-def entry(_, memory, arguments):
-    """Store ``arguments``, all except the first of the calling function, in ``memory``.
-
-    Return the address of a function of a worker's id and ``memory``, which calls the calling function with
-    these arguments, and stores a failure in ``memory``.
-    """
-    if not HAS_ENTRIES:
-        return types.int64(types.int64, arguments), lambda *_: _word(0)
-
-    def emit(context, builder, signature, values):
-        address, packed = values
-        size = context.get_abi_sizeof(packed.type)
-        if size > MAX_BYTES:
-            raise TooManyArguments(size)
-        builder.store(packed, _at(builder, address, ARGUMENTS, packed.type))
-        function = ir.Function(builder.module, entry_type, f"{builder.function.name}.entry")
-        function.linkage = "internal"
-        inner = ir.IRBuilder(function.append_basic_block())
-        worker_id, memory = function.args
-        stored = inner.load(_at(inner, memory, ARGUMENTS, packed.type), typ=packed.type)
-        kinds = types.int64, *signature.args[1].types
-        passed = worker_id, *cgutils.unpack_tuple(inner, stored)
-        status, _ = context.call_conv.call_function(inner, builder.function, types.int64, kinds, passed)
-        with inner.if_then(status.is_error, likely=False):
-            _store_failure(inner, memory, status)
-        inner.ret_void()
-        return builder.ptrtoint(function, _word)
-
-    return types.int64(types.int64, arguments), emit
-
-
-def _store_failure(builder, memory, status):
-    """Store the first failure; then set the flag, upon which workers that wait for others fail as well."""
-    failed = _at(builder, memory, FAILED, _word)
-    with builder.if_then(builder.icmp_signed("==", builder.load(failed, typ=_word), _word(0))):
-        with builder.if_then(status.is_user_exc):
-            kind = status.excinfoptr.type
-            builder.store(status.excinfoptr, _at(builder, memory, EXCEPTION, kind))
-        builder.store(builder.sext(status.code, _word), failed)
-    flag = builder.load(_at(builder, memory, FLAG, _word), typ=_word)
-    builder.store_atomic(ir.IntType(32)(1), builder.inttoptr(flag, pointer_to(ir.IntType(32))), "release", 4)
-
-
-@intrinsic
-def _fail(_, exception):
-    """Fail with the exception that is described at an address."""
-
-    def emit(context, builder, signature, values):
-        described = builder.inttoptr(values[0], _excinfo_pointer)
-        status = dict.fromkeys(_Status._fields) | {"code": _USER_EXCEPTION, "excinfoptr": described}
-        context.call_conv.return_status_propagate(builder, _Status(**status))
-        return context.get_dummy_value()
-
-    return types.void(types.int64), emit
-
-
-@njit
-def raise_again(exception):
-    """Raise the exception that a worker left behind."""
-    _fail(exception)
-
+# -- functions of C ------------------------------------------------------------------------------------------
 
 (_ExternalFunction,) = private("numba.types", "ExternalFunction")
 HAS_EXTERNALS = _ExternalFunction is not None
@@ -170,16 +85,12 @@ def external(name, signature):
 
 # -- calls with records --------------------------------------------------------------------------------------
 
-(_fingerprint,) = private("numba._dispatcher", "compute_fingerprint")
-
 
 class RecordCalls:
     """A compiled function that is called with named tuples almost as fast as with their fields.
 
-    Numba's dispatcher reads the class and the names of the fields of every record, which takes 1 us for each.
-    Here a key consists of the classes of the tuples and Numba's fingerprint of what is in them, and the
-    dispatcher serves the first call with each key only.  Functions that are first called without records use
-    the dispatcher alone.
+    The dispatcher serves the first call with each key only.  Functions that are first called without records
+    use the dispatcher alone.
     """
 
     def __init__(self, dispatcher):
@@ -188,11 +99,8 @@ class RecordCalls:
     def __call__(self, *arguments):
         if self.takes_records is False:
             return self.dispatcher(*arguments)
-        classes: list[type] = []
-        values: list = []
-        _flatten(arguments, classes, values)
         try:
-            key = *classes, _fingerprint(tuple(values))
+            key = key_of(arguments, [])
         except NotImplementedError:  # of a value that has no fingerprint
             return self.dispatcher(*arguments)
         entry = self.entries.get(key)
@@ -209,19 +117,9 @@ class RecordCalls:
         return result
 
 
-def _flatten(values, classes, flat):
-    """Append the values in nested tuples to ``flat``; describe each tuple by class, length and position."""
-    for value in values:
-        if isinstance(value, tuple):
-            classes += type(value), len(value), len(flat)
-            _flatten(value, classes, flat)
-        else:
-            flat.append(value)
-
-
 def with_fast_records(dispatcher):
     """``dispatcher``, called through :class:`RecordCalls` where that is possible."""
-    return dispatcher if _fingerprint is None else RecordCalls(dispatcher)
+    return dispatcher if fingerprint is None else RecordCalls(dispatcher)
 
 
 # -- read-only arrays ----------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 Parts.  Numba optimises every function, makes machine code of it, and links it into its callers, where it is
 optimised and compiled again.  Device functions are called by compiled functions only, so each is a
 :class:`_Part`, a text that is simplified only.  The function that Python calls, a :class:`_Whole`, is linked
-with the texts of all parts below it, and is then optimised.
+with the texts of all parts below it, and is then optimised.  One that several workers run is a
+:class:`_Worker`, which Python calls by the address of its entry (:mod:`~edgewise.device.numba_entries`).
 
 Numba gives every function an environment that holds Python objects and fills it in after the machine code is
 loaded.  A function without machine code has none, so a device function that prints values is refused.
@@ -22,14 +23,16 @@ from contextlib import ExitStack, contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
 
-from llvmlite.binding import parse_assembly
+from llvmlite.binding import Linkage, create_pass_builder, create_pipeline_tuning_options, parse_assembly
 from numba import types
+from numba.core import config
 from numba.core.compiler import CompilerBase
 from numba.core.errors import UnsupportedError
 from numba.core.ir import Assign, Global
 from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
+from edgewise.device.numba_entries import ENTRY, add_entry
 
 (_Context,) = private("numba.core.base", "BaseContext")
 (_Options,) = private("numba.core.targetconfig", "TargetConfig")
@@ -78,21 +81,28 @@ class _Proxy:
         return getattr(self.original, name)
 
 
-class _Defined(_Proxy):
-    """A module without the functions that it only declares, for which Numba starts passes as well."""
-
-    @property
-    def functions(self):
-        """What is defined."""
-        return [one for one in self.original.functions if not one.is_declaration]
-
-
 class _Text(_Library if HAS_PARTS else object):  # type: ignore[misc]
     """A function and what it calls."""
 
+    def _passes(self, level, is_vectorized=False):
+        """LLVM's builder of passes.
+
+        Loops are neither unrolled nor interleaved: it takes a quarter of LLVM's time, and gains nothing where
+        they wait for memory.
+        """
+        options = create_pipeline_tuning_options(min(level, int(config.OPT)))
+        options.loop_vectorization = is_vectorized and config.LOOP_VECTORIZE
+        options.slp_vectorization = is_vectorized and config.SLP_VECTORIZE
+        options.loop_unrolling = options.loop_interleaving = False
+        return create_pass_builder(self._codegen._tm, options)
+
     def _optimize_functions(self, module):
+        """Simplify functions a little; those of a kernel are optimised together."""
         module.data_layout = self._codegen._data_layout
-        super()._optimize_functions(_Defined(module))
+        for function in module.functions:
+            if not function.is_declaration:
+                builder = self._passes(1)
+                builder.getFunctionPassManager().run(function, builder)
 
 
 class _Part(_Text):
@@ -140,6 +150,18 @@ class _CalledPart(_Part):
 class _Whole(_Text):
     """A function that Python calls, with all parts."""
 
+    def _optimize_final_module(self):
+        """Copy functions into others, and rotate loops, which the vectoriser needs; then optimise."""
+        builder = self._passes(0)
+        first = builder.getModulePassManager()
+        if config.OPT:
+            first.add_loop_rotate_pass()
+            first.add_instruction_combine_pass()
+            first.add_jump_threading_pass()
+        first.run(self._final_module, builder)
+        builder = self._passes(3, is_vectorized=True)
+        builder.getModulePassManager().run(self._final_module, builder)
+
     def serialize_using_object_code(self):
         """Numba reads the names in a module beside the machine code; what they stand for is not needed."""
         self._ensure_finalized()
@@ -151,6 +173,33 @@ class _Whole(_Text):
         ]
         names = parse_assembly("\n".join(lines)).as_bitcode()
         return self.name, "object", (self._get_compiled_object(), names)
+
+
+class _Worker(_Whole):
+    """A function that is called by the address of its entry, which it becomes a part of."""
+
+    def _optimize_final_module(self):
+        for function in self._final_module.functions:
+            is_own = not function.is_declaration and function.linkage == Linkage.external
+            if is_own and not function.name.endswith(ENTRY):
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+    def get_pointer_to_function(self, name):
+        """Python calls the entry alone."""
+        self._ensure_finalized()
+        return 0 if name.startswith(_WRAPPER) else super().get_pointer_to_function(name)
+
+
+class _WorkerContext(_Proxy):
+    """A context of Numba in which a function has an entry in place of what Python calls."""
+
+    def get_executable(self, library, description, environment):
+        """Add the entry, and make machine code."""
+        module = self.create_module("entry")
+        add_entry(self.original, module, description)
+        library.add_ir_module(module)
+        return self.original.get_executable(library, description, environment)
 
 
 def _needs_environment(module):
@@ -233,7 +282,7 @@ class _Passes:
         _run(_infer_types, state)
         _replace_ir(state, _registry.get(_strip_phis).pass_inst._strip_phi_nodes(state.func_ir))
         state.library = self.kind(state.targetctx.codegen(), state.func_id.func_qualname)
-        if self.kind is _Whole:
+        if issubclass(self.kind, _Whole):
             state.library.enable_object_caching()
         _run(_lower, state)
         _run(_finish, state)
@@ -356,7 +405,17 @@ class _WholeCompiler(CompilerBase):
         return [_Passes(_Whole)]
 
 
+class _WorkerCompiler(_WholeCompiler):
+    """Compiler of functions of several workers."""
+
+    def define_pipelines(self):
+        """Return the passes."""
+        self.state.targetctx = _WorkerContext(self.state.targetctx)
+        return [_Passes(_Worker)]
+
+
 #: Options of device functions, and of functions that Python calls.
 FOR_PARTS = {"pipeline_class": _PartCompiler} if HAS_PARTS else {}
 FOR_CALLED_PARTS = {"pipeline_class": _CalledPartCompiler} if HAS_PARTS else {}
 FOR_WHOLES = {"pipeline_class": _WholeCompiler} if HAS_PARTS else {}
+FOR_WORKERS = {"pipeline_class": _WorkerCompiler, "no_cpython_wrapper": True} if HAS_PARTS else {}

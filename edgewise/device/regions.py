@@ -200,23 +200,17 @@ def workers() -> int:
 
 
 def _cpu_region(body, name):
-    def region(worker_id, memory, n_workers, barrier, arguments):
-        if worker_id < 0:
-            return threads.entry(memory, (memory, n_workers, barrier, arguments))
+    def region(worker_id, n_workers, barrier, arguments):
         body(Worker(worker_id, n_workers, barrier), *arguments)
-        return 0
 
     return threads.Region(region, name)
 
 
 def _cpu_region_with_shared_memory(body, name):
-    def region(worker_id, memory, n_workers, barrier, arguments):
-        if worker_id < 0:
-            return threads.entry(memory, (memory, n_workers, barrier, arguments))
+    def region(worker_id, n_workers, barrier, arguments):
         words = len(arguments[0]) // n_workers
         shared = arguments[0][worker_id * words : (worker_id + 1) * words]
         body(BlockWorker(worker_id, n_workers, barrier, shared), *arguments[1:])
-        return 0
 
     return threads.Region(region, name)
 
@@ -233,7 +227,7 @@ class compiled:
     @cached_property
     def cpu(self):
         """The compiled function and its name; it is made when it is first called."""
-        return threads.Region(self.body, self.name)
+        return threads.Function(self.body, self.name)
 
     @cached_property
     def function(self):

@@ -45,9 +45,15 @@ def next_chunk(turn, counters, count, chunk, worker_id):
         No items are left if ``first`` is ``end``.
     """
     n_shares = len(counters) // STRIDE
+    size = (
+        count + n_shares - 1
+    ) // n_shares  # the only division: one with a sign takes LLVM as long as a loop
     while turn < n_shares:
-        share = (worker_id + turn) % n_shares
-        first, end = count * share // n_shares, count * (share + 1) // n_shares
+        share = worker_id + turn
+        while share >= n_shares:
+            share -= n_shares
+        first = share * size
+        end = min(first + size, count)
         if load(counters, share * STRIDE) < end - first:
             first += fetch_add(counters, share * STRIDE, chunk)
             if first < end:

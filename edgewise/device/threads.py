@@ -2,18 +2,10 @@
 
 Numba compiles the body of a parallel loop by itself, then the loop, two wrappers around it, and the function
 that contains it.  Here any compiled function is called by its address as several workers, with helpers
-(:mod:`~edgewise.device.helpers`) or on Python threads.  Such a function begins like this:
-
-    def region(worker_id, memory, first, second):
-        if worker_id < 0:
-            return threads.entry(memory, (memory, first, second))
-        ...
-        return 0
-
-A call with ``worker_id=-1`` stores the arguments at the address ``memory`` and returns the address of a
-function of a worker's id and ``memory``, which reads the other arguments there.  The exception of a worker is
-stored there too.  The lock admits a signal handler or a finalizer of the same thread at any time, so every
-call has memory of its own.
+(:mod:`~edgewise.device.helpers`) or on Python threads.  The first argument of such a function is the worker's
+id; the others are the same for all, and are written into the memory of the call
+(:mod:`~edgewise.device.numba_entries`), as is the exception of a worker.  The lock admits a signal handler or
+a finalizer of the same thread at any time, so every call has memory of its own.
 """
 
 import atexit
@@ -39,16 +31,12 @@ from edgewise.device.target import INTERPRETED, cpu_compiler, cpu_compiler_is_lo
 from edgewise.device.usable_cores import default_threads, usable_cores
 from edgewise.errors import DeviceError, OptionError, argument
 
-__all__ = ["Region", "count", "entry", "few_steps", "greatest", "interprets", "limited", "lock", "most"]
+__all__ = ["Function", "Region", "count", "few_steps", "greatest", "interprets", "limited", "lock", "most"]
 __all__ += ["new_shares", "run", "run_with_barriers", "use"]
 
 #: Steps of about three microseconds each in the interpreter that take less time there than the import of
 #: Numba.
 FEW_STEPS = 1 << 15
-
-#: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
-#: would have to be the same in every process for Numba's own cache.
-entry: Any = None
 
 #: Loops, regions and compiled functions by name; the :class:`Region` of each is its attribute ``cpu``.
 by_name: WeakValueDictionary = WeakValueDictionary()
@@ -162,8 +150,8 @@ def new_shares(number: int) -> Any:
     return np.zeros(number * STRIDE, np.int64)
 
 
-class Region:
-    """A function for several threads, which is compiled and kept on disk under a full name."""
+class Function:
+    """A function that is compiled and kept on disk under a full name."""
 
     def __init__(self, body, name):
         self.body, self.name = body, name
@@ -173,18 +161,40 @@ class Region:
         """The compiled function; Numba is imported when it is first needed."""
         if INTERPRETED:
             return self.body
-        global entry
         internals = cpu_compiler()
+        return internals.with_fast_records(self._kept(internals.WHOLE))
+
+    def _kept(self, options):
         from numba import njit
 
-        entry = internals.entry
-        function = njit(nogil=True, **internals.WHOLE)(self.body)
-        return internals.with_fast_records(cache.keep(function, self.name))
+        return cache.keep(njit(nogil=True, **options)(self.body), self.name)
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's object for the function, which compiles it for types."""
+        return getattr(self.function, "dispatcher", self.function)
+
+
+class Region(Function):
+    """A function of a worker's id and other arguments, which several threads run."""
+
+    @cached_property
+    def entries(self) -> Any:
+        """The compiled function by addresses."""
+        internals = cpu_compiler()
+        from edgewise.device.numba_entries import Entries
+
+        return Entries(self._kept(internals.WORKER))
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's object for the function, which compiles it for types."""
+        return self.entries.dispatcher if cpu_compiler().HAS_ENTRIES else super().dispatcher
 
 
 def prepare_compiler() -> None:
     """Import the compiler and fill its tables of functions, by compiling a function that does nothing."""
-    Region(lambda: 0, "nothing").function()
+    Function(lambda: 0, "nothing").function()
 
 
 def lock_for(n_workers: int) -> Any:
@@ -216,37 +226,33 @@ def _run(region, n_workers, flag, arguments):
     """Run workers; the int32 at the beginning of ``flag`` is set when one has failed."""
     if interprets():
         for worker_id in range(n_workers):
-            region.body(worker_id, 0, *arguments)
+            region.body(worker_id, *arguments)
         return
-    internals = cpu_compiler()
-    memory = np.empty(internals.WORDS, np.int64)
-    address = memory.ctypes.data
-    memory[internals.FAILED] = 0
-    memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
+    if cpu_compiler().HAS_ENTRIES if n_workers == 1 else fibers.are_possible():
+        _enter(region, n_workers, flag, arguments)
+    elif n_workers == 1:
+        region.function(0, *arguments)
+    else:
+        python_threads.run(lambda worker: region.function(worker, *arguments), n_workers, flag)
+
+
+def _enter(region, n_workers, flag, arguments):
+    """Run workers by the address of their entry."""
     try:
-        if n_workers == 1:
-            region.function(0, address, *arguments)
-            return
-        if not fibers.are_possible():
-            python_threads.run(lambda worker: region.function(worker, 0, *arguments), n_workers, flag)
-            return
-        function = region.function(-1, address, *arguments)
-    except internals.TooManyArguments as error:
-        raise DeviceError(
-            f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
-            "pass fewer arrays"
-        ) from error
-    steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
-    helpers_for(n_workers).lead(n_workers, function, address, steal_after)
-    if memory[internals.FAILED] > 0:
-        internals.raise_again(memory[internals.EXCEPTION])
-    elif memory[internals.FAILED]:
-        raise DeviceError(f"{region.name}: a worker failed without an exception")
+        memory, entry = region.entries.begin(arguments, 0 if flag is None else flag.ctypes.data)
+    except cpu_compiler().TooManyArguments as error:
+        raise DeviceError(f"{region.name}: {error}; pass fewer") from error
+    if n_workers == 1:
+        entry.call(0, memory.address)
+    else:
+        steal_after = 0 if flag is None else helpers.LOOKS_BEFORE_STEALING
+        helpers_for(n_workers).lead(n_workers, entry.address, memory.address, steal_after)
+    cpu_compiler().end(memory, region.name)
 
 
 @memoize
 def _compiled_work():
-    return Region(helpers.work, f"{helpers.__name__}.work").function
+    return Function(helpers.work, f"{helpers.__name__}.work").function
 
 
 class Helpers:

@@ -33,8 +33,7 @@ for kind in (np.uint32, np.int64):
     results.append(int(parent.max()))
 unite_edge(4999, parent, np.arange(4999), np.arange(1, 5000))
 results.append(int(parent.max()))
-functions = make_singletons.cpu.function, unite_edge.cpu.function
-stats = [getattr(function, "dispatcher", function).stats for function in functions]
+stats = [one.cpu.dispatcher.stats for one in (make_singletons, unite_edge)]
 hits, misses = (sum(sum(counts.values()) for counts in both) for both in zip(*(one[1:] for one in stats)))
 print(len(list(cache.root().rglob("*.nbc"))), hits, misses, *results)
 assert numba.config.CACHE_DIR.endswith("users"), numba.config.CACHE_DIR

@@ -103,7 +103,7 @@ mixin = CPUTargetOptions.__mro__[1]
 del mixin._nrt, mixin.no_cfunc_wrapper"""
 #: Private names that can be removed while the rest of Numba works, and what depends on them.
 MISSING = {
-    "codegen.JITCodeLibrary = object": {"HAS_PARTS"},
+    "codegen.JITCodeLibrary = object": {"HAS_PARTS", "HAS_ENTRIES"},
     OPTIONS: {"BARE", "HAS_ENTRIES"},
 }
 

@@ -247,8 +247,7 @@ def n_words(kinds):
 def test_read_only_arrays_are_no_second_compilation(monkeypatch):
     job = job_of()
     sum_each(4, job, 1.0)
-    function = sum_each.cpu.function
-    compiler, signatures = type(getattr(function, "dispatcher", function)._compiler), []
+    compiler, signatures = type(sum_each.cpu.dispatcher._compiler), []
     compile_as = compiler.compile
     monkeypatch.setattr(
         compiler, "compile", lambda self, *kinds: signatures.append(kinds) or compile_as(self, *kinds)

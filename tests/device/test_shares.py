@@ -23,7 +23,7 @@ def test_one_worker_takes_everything_from_its_own_share_on(count, n_workers, chu
             break
         assert end - first <= chunk
         found += range(first, end)
-    own = count * (n_workers - 1) // n_workers
+    own = min(count, (n_workers - 1) * -(-count // n_workers))
     assert found == [*range(own, count), *range(own)]
     assert next_chunk(0, shares, count, chunk, 0)[1:] == (0, 0)
 
