@@ -530,7 +530,6 @@ class Graph(Conversions, Representation):
         DeviceError, OutOfMemoryError
         """
         from edgewise.device import arrays
-        from edgewise.primitives.uploads import upload
 
         if device == self.device or (device := arrays.resolve(device)) == self.device:
             return self
@@ -539,6 +538,8 @@ class Graph(Conversions, Representation):
 
         def moved(form):
             if form and self.device == "cpu":
+                from edgewise.primitives.uploads import upload
+
                 return upload(form, device)
             return form and tuple(None if a is None else arrays.move(a, device) for a in form)
 
