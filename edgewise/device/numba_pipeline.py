@@ -85,15 +85,10 @@ class _Text(_Library if HAS_PARTS else object):  # type: ignore[misc]
     """A function and what it calls."""
 
     def _passes(self, level, is_vectorized=False):
-        """LLVM's builder of passes.
-
-        Loops are neither unrolled nor interleaved: it takes a quarter of LLVM's time, and gains nothing where
-        they wait for memory.
-        """
+        """LLVM's builder of passes."""
         options = create_pipeline_tuning_options(min(level, int(config.OPT)))
         options.loop_vectorization = is_vectorized and config.LOOP_VECTORIZE
         options.slp_vectorization = is_vectorized and config.SLP_VECTORIZE
-        options.loop_unrolling = options.loop_interleaving = False
         return create_pass_builder(self._codegen._tm, options)
 
     def _optimize_functions(self, module):
