@@ -23,8 +23,8 @@ CALLS = {
     "components by rem": (lambda: ew.connected_components(PLAIN, method="rem"), 12),
     "bfs": (lambda: ew.bfs(PLAIN, 0), 14),
     "shortest paths": (lambda: ew.shortest_paths(WEIGHTED, 0), 16),
-    "forest": (lambda: ew.minimum_spanning_forest(WEIGHTED, method="kruskal"), 16),
-    "partition": (lambda: ew.partition(PLAIN, 8), 28),
+    "forest": (lambda: ew.minimum_spanning_forest(WEIGHTED, method="kruskal"), 17),
+    "partition": (lambda: ew.partition(PLAIN, 8), 29),
 }
 
 
