@@ -24,7 +24,8 @@ there do not change.
 Once the changes after the base are more than a quarter of it, another one is written while the process goes
 on, of the arrays that only grow, and copies of the others.  The manifest does not name it: it is what some
 entries, which do not change any more, have made of nothing, so it may come whenever it is complete, or not at
-all.  It is renamed then, and says what it holds.  Where it is damaged, all entries are taken in.
+all.  It is renamed then, and says what it holds.  Where it is away, of another
+length or of other entries, all entries are taken in.
 """
 
 import json
@@ -102,6 +103,7 @@ class Folder:
         self.facts: dict[str, Any] = {}
         self.base = NO_BASE
         self._writing: Future | None = None
+        self._writer = 0
 
     def load(self, _=None) -> State:
         """The state after the last entry: that of the base, and what entries after it have changed."""
@@ -111,7 +113,7 @@ class Folder:
             names = [one.name for one in self.path.glob("base-*") if self._number(one) <= self.n_entries]
             if not names:
                 break
-            with suppress(OSError, ValueError, KeyError, TypeError, EdgewiseError):
+            with suppress(OSError, ValueError, LookupError, TypeError, EdgewiseError):
                 return self._continued(*self._from_base(self.path / max(names)))
         return self._continued(self._empty(), NO_BASE)
 
@@ -134,7 +136,9 @@ class Folder:
         """The state in a base, and the facts of that; ValueError if it is not one of this store."""
         base, state = _read_facts(folder / MANIFEST), self._empty()
         _take_base(state, folder, base)
-        if state.facts != Facts(**self.facts["entries"][state.facts.entry - 1]["facts"]):
+        entries = self.facts["entries"][: state.facts.entry]
+        is_own = state.facts == Facts(**entries[-1]["facts"])
+        if not is_own or base["history"] != _checksum({"entries": entries}):
             raise ValueError("the base is of another store")
         return state, base
 
@@ -192,7 +196,8 @@ class Folder:
         _write_facts(self.path / MANIFEST, facts)
         self.facts = facts
         if self._needs_base():
-            self._begin_base(state)
+            with suppress(MemoryError, RuntimeError, OSError):  # the entry is there
+                self._begin_base(state)
 
     def _write_table(self, number, name, row_group, make):
         """Write the table that ``make()`` returns, on disk; return what the manifest says of it."""
@@ -205,7 +210,7 @@ class Folder:
 
     def _needs_base(self):
         """Whether what has changed since the base is too long, and none is written yet."""
-        if self._writing is not None and not self._writing.done():
+        if (writing := self._own_writing()) and not writing.done():
             return False
         n_bytes = sum(one["bytes"] for one in self.facts["entries"][self.base["entry"] :])
         return n_bytes > max(SPARE * self.base["bytes"], FEW_BYTES)
@@ -217,9 +222,9 @@ class Folder:
         stays, and a later entry tries again.
         """
         base: dict[str, Any] = {MARK: VERSION, "entry": state.facts.entry, "facts": state.facts._asdict()}
-        base["n_removed"] = state.n_removed
+        base |= {"n_removed": state.n_removed, "history": _checksum({"entries": self.facts["entries"]})}
         pool = ThreadPoolExecutor(1, "edgewise-base")
-        self._writing = pool.submit(self._write_base, _base_arrays(state), base)
+        self._writing, self._writer = pool.submit(self._write_base, _base_arrays(state), base), os.getpid()
         pool.shutdown(wait=False)
 
     def _write_base(self, arrays, base):
@@ -239,9 +244,16 @@ class Folder:
 
     def wait(self) -> None:
         """Wait until no base is being written."""
-        if self._writing is not None:
-            self._writing.exception()
-            self._writing = None
+        if writing := self._own_writing():
+            writing.exception()
+        self._writing = None
+
+    def _own_writing(self):
+        """The base that this process writes, or None; a process that was forked writes none."""
+        return self._writing if self._writer == os.getpid() else None
+
+    def __getstate__(self):
+        return self.__dict__ | {"_writing": None}
 
     def file(self, entry, name) -> Path:
         """Path of a file of an entry."""

@@ -134,7 +134,10 @@ def request_in(asked, ids, facts, state) -> Request:
     added = scores.filter(pc.equal(operations, "add"))
     column, new_ids = ids["id"].combine_chunks(), None
     if len(column):
-        new_ids = ids_of_kind(facts.kind, facts.type).plain(column, "id")
+        own = ids_of_kind(facts.kind, facts.type)
+        if own.type is not None:  # Parquet has no seconds
+            column = column.cast(own.type)
+        new_ids = own.plain(column, "id")
     before = facts._replace(entry=state.facts.entry, n_names=state.facts.n_names)
     values["scores"] = None if added.null_count or not facts.is_scored else numpy_array(added)
     return Request(facts=before, new_ids=new_ids, with_pairs=True, **values)

@@ -144,6 +144,22 @@ class ClusterStore:
         store._state = store._history.load()
         return store
 
+    def close(self) -> None:
+        """Wait until the store has written all of its files.
+
+        Every entry is on disk when :meth:`apply` returns.  The arrays by which a large store opens at once
+        may be written after that; close the store before its folder is copied or removed.  It can be used
+        afterwards, too.  ``with`` closes it at the end.
+        """
+        if isinstance(self._history, Folder):
+            self._history.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @property
     def entry(self) -> int:
         """Number of the last entry; 0 for a store without any."""

@@ -217,7 +217,10 @@ class Entries:
         key = key_of(arguments, values)
         if (entry := self.known.get(key)) is None:
             entry = self.known[key] = self._new(arguments)
-        memory = _free.pop() if _free else Memory()
+        try:
+            memory = _free.pop()
+        except IndexError:
+            memory = Memory()
         addresses = map(id, entry.arrays(values))
         entry.write(memory.words, 0, 0, 0, flag or memory.flag, 0, *addresses, *entry.numbers(values))
         return memory, entry

@@ -45,9 +45,8 @@ def next_chunk(turn, counters, count, chunk, worker_id):
         No items are left if ``first`` is ``end``.
     """
     n_shares = len(counters) // STRIDE
-    size = (
-        count + n_shares - 1
-    ) // n_shares  # the only division: one with a sign takes LLVM as long as a loop
+    # The only division: one with a sign takes LLVM as long as a loop.
+    size = (count + n_shares - 1) // n_shares
     while turn < n_shares:
         share = worker_id + turn
         while share >= n_shares:

@@ -38,7 +38,7 @@ __all__ += ["new_shares", "run", "run_with_barriers", "use"]
 #: Numba.
 FEW_STEPS = 1 << 15
 
-#: Loops, regions and compiled functions by name; the :class:`Region` of each is its attribute ``cpu``.
+#: Loops, regions and compiled functions by name; what runs on the CPU is the attribute ``cpu`` of each.
 by_name: WeakValueDictionary = WeakValueDictionary()
 
 #: One call with helpers at a time, and one call of several Python threads in the interpreter.

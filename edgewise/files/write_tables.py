@@ -138,10 +138,10 @@ def _repeating(table):
     names, count = [], min(table.num_rows, SAMPLE)
     rows = arrow_array(np.arange(count) * table.num_rows // max(count, 1))
     for name, column in zip(table.column_names, table.columns):
-        sample = column.take(rows)
         try:
+            sample = column.take(rows)
             distinct = _count_distinct(sample)
-        except pa.ArrowException:  # lists and other nested values
+        except pa.ArrowException:  # lists, views and other values
             continue
         repeats = 0 < distinct <= (count - sample.null_count) // REPEATS
         if repeats and not pa.types.is_boolean(column.type):

@@ -248,11 +248,11 @@ def push_in_order(worker, way, state, place):
 
 @device
 def list_rest(worker, way, state, extent, place):
-    """List the vertices of this worker's share that are marked, but not pushed.
+    """List the vertices of this worker's share that are marked, but not pushed, and have edges.
 
     Returns how many marks are new, which is right as a sum over all workers.
     """
-    marks, own, count = state.marks, state.own[worker.id], np.int64(0)
+    offsets, marks, own, count = way.following.offsets, state.marks, state.own[worker.id], np.int64(0)
     marked = extent.unmarked if worker.id == 0 else np.int64(0)
     first, end, _ = own_share(worker, 0, len(marks))
     for vertex in range(first, end):
@@ -260,7 +260,7 @@ def list_rest(worker, way, state, extent, place):
             marked -= 1
         elif marks[vertex] == PUSHED:
             marks[vertex] = way.after
-        elif marks[vertex] == way.after:
+        elif marks[vertex] == way.after and offsets[vertex] < offsets[vertex + 1]:
             own[count] = vertex
             count += 1
             if count == len(own):

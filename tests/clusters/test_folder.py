@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
@@ -213,3 +215,50 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch):
     assert same(store, expected_after(2))
     store.apply(**batch_after(2))
     assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(3))
+
+
+def test_a_base_of_other_entries_is_not_taken(tmp_path, monkeypatch):
+    """A copy of an earlier state is put over the folder, where a base of later entries stays."""
+    path, copy = tmp_path / "store", tmp_path / "copy"
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    with ew.ClusterStore.create(path, threshold=0.5) as store:
+        store.apply(add=[("a", "b", 0.9)])
+    shutil.copytree(path, copy)
+    with store:
+        store.apply(add=[("c", "d", 0.9), ("e", "f", 0.9)])
+    assert (path / "base-00000002").exists()
+    shutil.copytree(copy, path, dirs_exist_ok=True)
+    monkeypatch.setattr(folder, "FEW_BYTES", 1 << 20)
+    again = ew.ClusterStore.open(path)
+    again.apply(add=[("x", "y", 0.9), ("z", "w", 0.9)])
+    assert ew.ClusterStore.open(path).to_frame() == again.to_frame()
+    assert again.to_frame()["id"].to_pylist() == ["a", "b", "x", "y", "z", "w"]
+
+
+def test_an_entry_is_there_if_its_base_cannot_be_begun(tmp_path, monkeypatch):
+    def refused(*_):
+        raise MemoryError
+
+    store = ew.ClusterStore.create(tmp_path / "store", threshold=0.5)
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    monkeypatch.setattr(folder, "_copied", refused)
+    store.apply(add=[("a", "b", 0.9)])
+    assert store.entry == ew.ClusterStore.open(tmp_path / "store").entry == 1
+
+
+def test_a_store_with_a_base_is_pickled(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    store = ew.ClusterStore.create(tmp_path / "store", threshold=0.5)
+    store.apply(add=[("a", "b", 0.9)])
+    assert pickle.loads(pickle.dumps(store)).to_frame() == store.to_frame()
+    store.close()
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.timestamp("s", "UTC"), pa.time32("s"), pa.date64()])
+def test_ids_of_types_that_parquet_has_not(tmp_path, kind):
+    numbers = pa.array([0, 86_400_000] if kind == pa.date64() else [1, 2])
+    ids = numbers.cast(pa.int32()).cast(kind) if kind == pa.time32("s") else numbers.cast(kind)
+    with ew.ClusterStore.create(tmp_path / "store", threshold=0.5) as store:
+        store.apply(add=pa.table({"source": ids[:1], "target": ids[1:], "score": [0.9]}))
+    again = ew.ClusterStore.open(tmp_path / "store")
+    assert again.to_frame() == store.to_frame() and again.to_frame()["id"].type == kind

@@ -235,3 +235,13 @@ def test_several_directed_graphs_remain_directed(tmp_path, suffix):
     with pytest.raises(FileError, match=r"holds a directed graph, but .*3\.\w+ does not; say what they are"):
         ew.read(tmp_path)
     assert (ew.read(tmp_path, directed=True).n_edges, ew.read(tmp_path, directed=False).n_edges) == (6, 6)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+def test_columns_of_views_are_written(tmp_path, kind):
+    """Arrow takes no rows of them, so nobody asks whether their values repeat."""
+    table = pa.table({"word": pa.array(["x", "y", None]).cast(kind), "number": [1, 2, 3]})
+    ew.write(table, tmp_path / "views.parquet")
+    found = pa.parquet.read_table(tmp_path / "views.parquet")
+    assert [str(one) for one in found["word"].to_pylist()] == [str(one) for one in table["word"].to_pylist()]

@@ -15,7 +15,8 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.csr import adjacency_of
 from edgewise.strong import METHODS
-from edgewise.strong.forward_backward import forward_backward
+from edgewise.strong import forward_backward as pages
+from edgewise.strong.forward_backward import forward_backward, new_state
 from edgewise.strong.returns import return_often
 from edgewise.strong.tarjan import components_in_order
 from tests.oracles import strong_components as oracle
@@ -185,6 +186,29 @@ def test_wide_graphs_forwards_and_backwards(shape, is_prepared):
     graph = graph.prepare("searches") if is_prepared else graph
     labels = ew.strongly_connected_components(graph, method="forward-backward").labels
     assert np.array_equal(labels, scipy_labels(graph))
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="a method of the CPU")
+@pytest.mark.parametrize("is_first", [False, True])
+def test_vertices_without_edges_out_are_not_listed_for_pushing(is_first, monkeypatch):
+    """Each vertex is listed once at most, so a list has room for all."""
+    n, sinks, states = 20_000, 18_000, []
+    inside = np.arange(sinks, n) if is_first else np.arange(n - sinks)
+    sources = np.repeat(inside, 40)
+    targets = np.random.default_rng(5).integers(0, n, len(sources))
+    sources = np.concatenate([sources, np.full(n, inside[0]), inside])
+    targets = np.concatenate([targets, np.arange(n), np.full(len(inside), inside[0])])
+    graph = directed(n, sources, targets)
+
+    def longer(*given):
+        state = new_state(*given)
+        states.append(state._replace(listed=np.full(50 * n, n, state.listed.dtype)))
+        return states[-1]
+
+    monkeypatch.setattr(pages, "new_state", longer)
+    labels = ew.strongly_connected_components(graph, method="forward-backward").labels
+    assert np.array_equal(labels, scipy_labels(graph))
+    assert states and all((one.listed[n:] == n).all() for one in states)
 
 
 @given(
