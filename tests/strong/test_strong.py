@@ -192,8 +192,8 @@ def test_wide_graphs_forwards_and_backwards(shape, is_prepared):
 @pytest.mark.parametrize("is_first", [False, True])
 def test_vertices_without_edges_out_are_not_listed_for_pushing(is_first, monkeypatch):
     """Each vertex is listed once at most, so a list has room for all."""
-    n, sinks, states = 20_000, 18_000, []
-    inside = np.arange(sinks, n) if is_first else np.arange(n - sinks)
+    n, leaves, states = 20_000, 18_000, []
+    inside = np.arange(leaves, n) if is_first else np.arange(n - leaves)
     sources = np.repeat(inside, 40)
     targets = np.random.default_rng(5).integers(0, n, len(sources))
     sources = np.concatenate([sources, np.full(n, inside[0]), inside])
