@@ -242,6 +242,10 @@ def test_several_directed_graphs_remain_directed(tmp_path, suffix):
 def test_columns_of_views_are_written(tmp_path, kind):
     """Arrow takes no rows of them, so nobody asks whether their values repeat."""
     table = pa.table({"word": pa.array(["x", "y", None]).cast(kind), "number": [1, 2, 3]})
+    try:
+        pa.parquet.write_table(table, tmp_path / "by arrow.parquet")
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this version of Arrow does not write them")
     ew.write(table, tmp_path / "views.parquet")
     found = pa.parquet.read_table(tmp_path / "views.parquet")
     assert [str(one) for one in found["word"].to_pylist()] == [str(one) for one in table["word"].to_pylist()]
