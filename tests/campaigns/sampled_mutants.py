@@ -405,6 +405,8 @@ def main(arguments=None):
     parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that may find the faults")
     parser.add_argument("--output", type=Path, help="a JSON file of all faults")
     given = parser.parse_args(arguments)
+    if not hasattr(sys, "monitoring"):
+        raise SystemExit("the lines that tests enter are known from Python 3.12 on; run this with that")
     start = time.monotonic()
     faults = survivors(given.again) if given.again else drawn(given.cases, given.seed)
     faults = [one for one in faults if given.only in one.file]
