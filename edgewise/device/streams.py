@@ -89,7 +89,7 @@ def pinned(count, dtype, device):
     return np.frombuffer(memory, kind, count)
 
 
-class Room:
+class StagingBuffer:
     """Page-locked memory from which a GPU copies one piece after the other."""
 
     def __init__(self, nbytes, device):

@@ -8,6 +8,7 @@ import numpy as np
 
 from edgewise.device import compiled, device
 from edgewise.paths.csr import SAMPLED
+from edgewise.primitives.rows import row_of
 
 #: Returns are many if one edge of so many has one (H200, dc838b26, 2026-11-30; no other was measured).
 FEW_RETURNING = 8
@@ -26,19 +27,6 @@ def is_in_row(vertex, row, rows):
     return size == ONE and rows.neighbours[first] == vertex
 
 
-@device
-def row_at(offsets, entry):
-    """The row that an entry is in."""
-    low, high = np.int64(0), np.int64(len(offsets) - 1)
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if offsets[middle] <= entry:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 @compiled
 def count_returns(rows, samples):
     """Number of entries with a return, of so many that are evenly spaced."""
@@ -46,7 +34,7 @@ def count_returns(rows, samples):
     count, found = len(neighbours), 0
     for item in range(samples):
         entry = count * item // samples
-        row = row_at(offsets, entry)
+        row = row_of(entry, offsets)
         if is_in_row(row, np.int64(neighbours[entry]), rows):
             found += 1
     return found

@@ -33,6 +33,6 @@ def test_an_error_in_a_thread_is_raised(monkeypatch):
         raise OSError("no more")
 
     monkeypatch.setattr(uploads, "FEW_BYTES", 0)
-    monkeypatch.setattr(uploads.streams.Room, "send", fail)
+    monkeypatch.setattr(uploads.streams.StagingBuffer, "send", fail)
     with pytest.raises(OSError, match="no more"):
         uploads.upload([np.arange(1 << 16)], DEVICE)

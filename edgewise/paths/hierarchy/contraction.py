@@ -68,7 +68,8 @@ PAIRS = 128
 #: Pairs that are searched before a graph is refused that :func:`_outgrows`; a second searches about as many.
 FEW_PAIRS = 1 << 18
 #: Pairs that are searched for each vertex and entry before half of the vertices are contracted, at most,
-#: unless entries get fewer.
+#: unless entries get fewer: refusing friendships took 1.7 s of the processor instead of 15 (UCSC68, two
+#: cores, 5ad1867b, 2026-12-01).
 EARLY_PAIRS = 2
 #: Neighbours that a vertex may have when it is contracted; one with more waits until it has fewer.
 MOST_NEIGHBOURS = 1024
