@@ -45,6 +45,13 @@ def test_every_small_graph_is_met():
     assert met == {0, 1, 2, 3}
 
 
+def test_the_lightest_of_repeated_edges_is_kept():
+    pairs, weights = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)], [3.0, 2.0, 4.0, 4.0, 1.0]
+    case = cases.Case(3, pairs, weights, False, 0, [0, 1, 1])
+    assert cases.without_repeats(case).pairs == [(1, 0), (0, 2), (1, 2)]
+    assert cases.without_repeats(case._replace(directed=True)).pairs == pairs
+
+
 @pytest.mark.parametrize("number", range(40))
 def test_cases_are_graphs(number):
     case = cases.case_of(random.Random(number), number, (False, True), list(cases.WEIGHTS))
