@@ -393,13 +393,6 @@ def test_a_ragged_row_is_named_by_its_line(tmp_path):
         read_pairs(path)
 
 
-@pytest.mark.parametrize("row", ["1,2,5", "a,b,5"])
-def test_a_short_row_near_the_header_is_named_by_its_line(tmp_path, row):
-    path = text(tmp_path, f"source,target,weight\n{row}\n3\n")
-    with pytest.raises(FileError, match=r"pairs.csv:3: 3 columns expected, .* but found"):
-        ew.read(path)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
