@@ -181,6 +181,11 @@ def test_a_reproducer_says_if_answers_change_from_run_to_run():
     assert isinstance(Difference("differs", ([], [])), tuple)
 
 
+def test_weak_components_are_asked_of_directed_graphs():
+    calls = [one for one in peers.NETWORKIT.calls if one.problem == "components" and "Weakly" in one.asked]
+    assert [one.kinds for one in calls] == [(True,)]
+
+
 def test_libraries_and_problems_are_checked(monkeypatch):
     with pytest.raises(OptionError, match="did you mean networkx"):
         run(["networks"])
