@@ -6,7 +6,8 @@ A fault changes one operator, constant, condition or statement of the package.  
 faults as the others, at places drawn by the seed.  The whole suite runs once on every engine without a fault,
 and :mod:`tests.campaigns.entered_lines` keeps which tests enter the lines of the faults; those tests run with
 the fault, short ones of the same room first, until one fails.  Compiled kernels do not report their lines, so
-a fault in a kernel that survives in the interpreter and the simulator is tried with the same tests, compiled.
+a fault in a kernel that survives in the interpreter and the simulator is tried with the same tests, compiled;
+``--engines interpreter simulator`` leaves those out.
 Faults that survive are listed: each is equivalent, by a reason that a reader must give, or asks for a test in
 ``mutants.toml``.
 """
@@ -272,8 +273,8 @@ def entered(faults, copy, given):
     places = folder / "places.json"
     places.write_text(json.dumps([(str(copy / fault.file), fault.line) for fault in faults]))
     tests = [[] for _ in faults]
-    known = {engine: set() for engine in ENGINES}
-    for engine in ENGINES:
+    known = {engine: set() for engine in given.engines}
+    for engine in known:
         kept = folder / engine
         kept.mkdir()
         own = {"ENTERED_PLACES": str(places), "ENTERED_FOLDER": str(kept)}
@@ -356,7 +357,7 @@ def judged(folder, fault, tests, known):
     text = path.read_text()
     try:
         write(path, fault.planted(text))
-        for engine in ENGINES:
+        for engine in known:
             names, seconds = chosen(fault, tests, engine, known)
             if not names:
                 continue
@@ -402,6 +403,7 @@ def main(arguments=None):
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--again", type=Path, help="the output of a sample, whose survivors are judged again")
     parser.add_argument("--only", default="", help="only faults in files whose names contain this")
+    parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES))
     parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that may find the faults")
     parser.add_argument("--output", type=Path, help="a JSON file of all faults")
     given = parser.parse_args(arguments)

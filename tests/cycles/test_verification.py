@@ -106,3 +106,13 @@ def test_falsified_counts_of_longer_cycles(length, shift):
     wrong = found.counts + shift if shift else found.counts * 0
     with pytest.raises(VerificationError, match="cycles of length"):
         replace(found, counts=wrong).verify()
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("length", [3, 9])
+def test_a_sample_has_vertices_on_cycles_and_on_none(length):
+    graph = ew.generate.grid(20)
+    counts = np.zeros(graph.n_vertices, np.int64)
+    counts[:3] = 1
+    sample = verification._sample(verification._simple_rows(graph), counts, length)
+    assert {0, 1, 2} <= set(sample) and len(sample) == verification.SAMPLE

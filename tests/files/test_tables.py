@@ -76,6 +76,8 @@ def test_tables_of_edgewise_keep_isolated_vertices(tmp_path):
         ew.write(graph, tmp_path / f"a{suffix}")
         back = ew.read(tmp_path / f"a{suffix}")
         assert (back.n_vertices, back.n_edges, back.directed) == (6, 2, True)
+        ew.write(ew.Graph.from_edges([], [], n_vertices=0), tmp_path / f"none{suffix}")
+        assert ew.read(tmp_path / f"none{suffix}").n_vertices == 0
 
 
 class Result:

@@ -489,3 +489,12 @@ def test_the_empty_graph(family):
     sizes = {"rmat": {"scale": 0, "edge_factor": 0}, "uniform": {"n": 0, "m": 0}}
     made = generators.FAMILIES[family](**sizes[family]) if family in sizes else generators.FAMILIES[family](0)
     assert (made.num_rows if family == "pairs" else made.n_edges) == 0
+
+
+@interpreter
+def test_docstrings_tell_all_parameters_and_no_others():
+    for make in generators.FAMILIES.values():
+        lines = [line.split(" : ") for line in make.__doc__.splitlines() if line[:1].isidentifier()]
+        told = [name for line in lines if len(line) == 2 for name in line[0].split(", ")]
+        parameters = inspect.signature(make).parameters.values()
+        assert told == [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise import tuning
+from edgewise import needs, tuning
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.ingest import csr, row_buckets
@@ -135,3 +135,14 @@ def test_a_sample_of_edges_tells_whether_rows_are_made_once(both):
     assert not row_buckets.seem_sorted(outline, outline, both)
     assert not row_buckets.seem_sorted(rows[:0], others[:0], both)
     assert row_buckets.seem_sorted(rows[:1], others[:1], both)
+
+
+@on_cpu
+@pytest.mark.interpreter
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_in_the_order_of_one_end_need_less_if_they_are_directed(directed):
+    graph = ew.Graph.from_edges(np.arange(1, 101), np.arange(100), directed=directed)
+    size = needs.size_of(graph)
+    (step,) = needs.steps_to_make(graph, "rows", size)
+    assert step.bytes == row_buckets.bytes_to_make_rows(size, directed)
+    assert row_buckets.bytes_to_make_rows(size, True) < row_buckets.bytes_to_make_rows(size, False)

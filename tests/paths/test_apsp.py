@@ -307,6 +307,7 @@ def test_verifier_finds_what_is_wrong():
     weights = np.array([2, 3])
     for row, column, value in ((0, 2, 4), (0, 2, 6), (0, 0, 1), (0, 3, 7), (0, 1, None)):
         result = all_pairs_shortest_paths(graph_of(shape, weights)).on_host()
+        assert result.graph.device == "cpu"
         distances = result.distances.copy()
         distances[row, column] = unreached(distances.dtype) if value is None else value
         with pytest.raises(VerificationError, match="the distance from 0 to"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import plots
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.places import bounded_search, checks
@@ -270,3 +271,12 @@ def test_plots(tmp_path):
     ):
         result.plot(tmp_path / f"{number}.svg", *options)
         assert (tmp_path / f"{number}.svg").read_text().startswith("<?xml")
+
+
+def test_points_have_the_colour_of_their_nearest_place(tmp_path, monkeypatch):
+    """Also the first vertex as a place; vertices that reach no place have none."""
+    drawn = []
+    monkeypatch.setattr(plots, "coloured_points", lambda points, edges, classes, *_: drawn.append(classes))
+    graph = ew.Graph.from_edges([0, 1, 3, 5], [1, 2, 4, 6], n_vertices=7)
+    ew.nearest(graph, [0, 4]).plot(tmp_path / "map.svg", np.zeros((7, 2)))
+    assert drawn[0].tolist() == [0, 0, 0, 1, 1, -1, -1]

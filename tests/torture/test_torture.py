@@ -45,6 +45,13 @@ def test_every_small_graph_is_met():
     assert met == {0, 1, 2, 3}
 
 
+def test_the_lightest_of_repeated_edges_is_kept():
+    pairs, weights = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)], [3.0, 2.0, 4.0, 4.0, 1.0]
+    case = cases.Case(3, pairs, weights, False, 0, [0, 1, 1])
+    assert cases.without_repeats(case).pairs == [(1, 0), (0, 2), (1, 2)]
+    assert cases.without_repeats(case._replace(directed=True)).pairs == pairs
+
+
 @pytest.mark.parametrize("number", range(40))
 def test_cases_are_graphs(number):
     case = cases.case_of(random.Random(number), number, (False, True), list(cases.WEIGHTS))
@@ -172,6 +179,11 @@ def test_a_reproducer_says_if_answers_change_from_run_to_run():
     made.answered({"networkx": 1}, [[0, "differs", list(CASE)]])
     assert "from run to run" in made.findings()[0].reproducer and made.done == 1
     assert isinstance(Difference("differs", ([], [])), tuple)
+
+
+def test_weak_components_are_asked_of_directed_graphs():
+    calls = [one for one in peers.NETWORKIT.calls if one.problem == "components" and "Weakly" in one.asked]
+    assert [one.kinds for one in calls] == [(True,)]
 
 
 def test_libraries_and_problems_are_checked(monkeypatch):

@@ -70,6 +70,7 @@ def test_everything_is_taken_once_from_a_queue():
 def test_several_chunks_at_once():
     queue = WorkQueue(10, 3)
     assert [queue.take(2), queue.take(), queue.take(2), queue.take()] == [(0, 6), (6, 9), (9, 10), None]
+    assert list(WorkQueue(2, 1)) == [(0, 1), (1, 2)]
 
 
 def test_queue_refuses_nonsense():
