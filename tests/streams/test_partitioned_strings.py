@@ -173,6 +173,24 @@ def test_strings_are_removed_as_they_are_numbered(tmp_path, monkeypatch):
     assert all(file - 1 <= least <= file and most == len(there) - 1 for file, least, most in there)
 
 
+@pytest.mark.parametrize("distinct", (10_000, 10**9), ids=("few", "all"))
+def test_the_disk_holds_what_is_estimated(distinct, tmp_path, monkeypatch):
+    ends = np.random.default_rng(15).integers(0, distinct, (2, 20_000))
+    names = [pa.array([f"{number:017}" for number in column.tolist()]) for column in ends]
+    shards = stored(tmp_path / "shards", names, shards=1)
+    discard, held = TaskFolder.discard, [0]
+
+    def discards(self, files):
+        held.append(sum(one.stat().st_size for one in self.path.iterdir()))
+        discard(self, files)
+
+    monkeypatch.setattr(TaskFolder, "discard", discards)
+    assert_same(shards, tmp_path / "out", "1 MB", {"checkpoint": tmp_path / "state"})
+    reading = {"source": "left", "target": "right", "where": None, "null": "error"}
+    estimate = ways.ways_of(ways.pairs_of(shards, reading))[-1].disk_bytes
+    assert 0.85 * estimate < max(held) < 1.05 * estimate
+
+
 def test_a_folder_of_another_layout_is_refused(tmp_path, monkeypatch):
     shards = stored(tmp_path / "shards", named(np.random.default_rng(13), 300, 100))
     options = {"memory": 20_000, "checkpoint": tmp_path / "state", "output": tmp_path / "out"}
