@@ -33,7 +33,7 @@ from edgewise import tuning
 from edgewise.device import compiled, device, each, fetch_or, threads
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import FileError, OutOfMemoryError, argument
-from edgewise.files.read_ahead import in_order
+from edgewise.files.read_ahead import in_order, read_ahead
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers
 from edgewise.ingest.growing import Growing
@@ -495,8 +495,7 @@ def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: d
     """Task: mark all positions at which a string appears first."""
     kind = index_type(how["positions"])
     words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
-    for table in tables:
-        positions: Any = np.fromfile(folder.file(f"{table}.first"), kind)
+    for positions in read_ahead(np.fromfile(folder.file(f"{table}.first"), kind) for table in tables):
         mark(len(positions), positions, words)
     before: Any = np.zeros(len(words) + 1, kind)
     np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])

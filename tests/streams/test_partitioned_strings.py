@@ -158,7 +158,7 @@ def test_sources_that_repeat(tmp_path, monkeypatch):
 
 
 def test_strings_are_removed_as_they_are_numbered(tmp_path, monkeypatch):
-    """A task that numbers strings finds its own, those of the task before at most, and those of later ones."""
+    """A task that numbers strings finds its own, those of later ones, and at most those of the one before."""
     shards = stored(tmp_path / "shards", named(np.random.default_rng(14), 900, 400))
     first, there = partitioned_strings.first_positions, []
 
