@@ -75,13 +75,14 @@ def scattered(numbers, bits):
 
 
 def write_shard(path, edges, ends, seed):
-    """Write one shard, a few row groups at a time; ``ends(size, draw=...)`` draws edges."""
+    """Write one shard, a few row groups at a time; ``ends(size, draw=...)`` draws edges, and their scores."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     draw, part = np.random.default_rng(seed), path.with_suffix(".part")
     sizes = [min(1 << 22, edges - start) for start in range(0, edges, 1 << 22)]
-    tables = (pa.table(ends(size, draw=draw), ["source", "target"]) for size in sizes)
+    columns = (ends(size, draw=draw) for size in sizes)
+    tables = (pa.table(found, ["source", "target", "score"][: len(found)]) for found in columns)
     first = next(tables)
     with parquet.ParquetWriter(part, first.schema) as writer:
         for table in chain([first], tables):
@@ -89,11 +90,12 @@ def write_shard(path, edges, ends, seed):
     part.rename(path)
 
 
-def make_shards(given, of_strings=False):
+def make_shards(given, of_strings=False, scored=False):
     """The folder of shards; those that are there are kept."""
     above = Path(given.folder)
     if of_strings:
-        name, ends = f"names-{given.vertices}", partial(named, vertices=given.vertices)
+        name, ends = f"names-{given.vertices}", partial(named, vertices=given.vertices, scored=scored)
+        name += "-scored" if scored else ""
     elif given.rmat:
         name, ends = f"rmat{given.rmat}", partial(rmat, scale=given.rmat)
     else:
@@ -126,9 +128,10 @@ def names_of(numbers):
     return pa.Array.from_buffers(pa.string(), len(numbers), [None, pa.py_buffer(starts), pa.py_buffer(text)])
 
 
-def named(size, vertices, draw):
-    """The ends of edges over so many vertices with ids of 17 characters."""
-    return [names_of(column) for column in uniform(size, vertices, draw)]
+def named(size, vertices, draw, scored=False):
+    """The ends of edges over so many vertices with ids of 17 characters, and scores from 0.5 to 1."""
+    found = [names_of(column) for column in uniform(size, vertices, draw)]
+    return [*found, 0.5 + draw.random(size) / 2] if scored else found
 
 
 def read_bare(folder, threads):

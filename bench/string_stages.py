@@ -6,6 +6,11 @@ processor, nanoseconds a pair, and page faults.  The last rows are of the whole 
 :mod:`edgewise.timer`, and how many cores were busy in each tenth of a second.
 
     python bench/string_stages.py --folder graphs --edges 100000000 --shards 32 --threads 16
+    python bench/string_stages.py --folder graphs --edges 100000000 --whole --runs 4     only the whole work
+    python bench/string_stages.py --folder graphs --edges 100000000 --thresholds --runs 4
+
+With ``--thresholds`` the pairs have scores, and the whole work finds the clusters at five thresholds, the
+lowest of which all pairs reach.
 """
 
 import os
@@ -23,6 +28,8 @@ from streams import make_shards
 
 #: Seconds between two looks at the time of the processor.
 PERIOD = 0.1
+#: Of the scores of pairs, which begin at the first one.
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 #: Loops and steps of numbering that are timed by themselves.
 LOOPS = ("look_up", "count_new", "number_new", "write_numbers", "rehash", "_empty_slots")
 
@@ -194,19 +201,39 @@ def in_one_run(given, folder):
     return clock.rows
 
 
+def at_thresholds(given, folder):
+    """Rows of the whole work at several thresholds, as the command does it."""
+    import edgewise as ew
+    from edgewise.timer import recording
+
+    clock, busy, output = Clock(given.edges), [], _new_output(folder)
+    with busy_cores(busy), recording() as tree:
+        with clock.stage("read"):
+            graph = ew.read(folder, weight=True, threshold=THRESHOLDS[0])
+        with clock.stage("components"):
+            result = ew.connected_components(graph, thresholds=THRESHOLDS)
+        with clock.stage("count and write"):
+            facts = {"components": result.counts.tolist(), "pairs": graph.n_edges}
+            result.write(output)
+    print(tree)
+    clock.rows[-1] |= facts | {"busy_cores": busy}
+    total = np.sum([[row["seconds"], row["cpu_seconds"]] for row in clock.rows], axis=0).tolist()
+    return [*clock.rows, {"stage": "all", "seconds": total[0], "cpu_seconds": total[1]}]
+
+
 def stages(given):
     """Stages of clustering pairs of strings."""
     given.vertices = given.vertices or given.edges // 2
     os.environ["NUMBA_NUM_THREADS"] = str(given.threads)
-    folder = make_shards(SimpleNamespace(**vars(given)), of_strings=True)
+    folder = make_shards(SimpleNamespace(**vars(given)), of_strings=True, scored=given.thresholds)
     from edgewise.device import threads
 
     threads.use(given.threads)
     for run in range(given.runs):
-        for rows in () if given.whole else (by_themselves,), (in_one_run,):
-            for found in rows:
-                for row in found(given, folder):
-                    yield {"run": run, "threads": given.threads, "edges": given.edges} | row
+        parts = (in_one_run,) if given.whole else (by_themselves, in_one_run)
+        for found in (at_thresholds,) if given.thresholds else parts:
+            for row in found(given, folder):
+                yield {"run": run, "threads": given.threads, "edges": given.edges} | row
 
 
 PART = part(
@@ -219,6 +246,7 @@ PART = part(
     shards=32,
     threads=16,
     whole=False,
+    thresholds=False,
     runs=1,
 )
 

@@ -50,9 +50,9 @@ from edgewise.streams.partitioned_strings import (
     TABLE_ROWS,
     PartitionedStrings,
     Shape,
-    files_of,
     number_strings,
     numbered_pairs,
+    positions_of,
     strings_divided,
     threads_within,
 )
@@ -64,7 +64,7 @@ from edgewise.streams.tasks import Task, TaskFolder
 from edgewise.timer import timer
 
 #: Layout of the files of tasks, which changes where the next version cannot read them.
-LAYOUT = 3
+LAYOUT = 4
 #: Vertices that are taken at a time.
 BLOCK = 1 << 20
 #: Vertices that a thread counts at a time.
@@ -480,7 +480,7 @@ class ContractedStream(StoredStream):
         columns = ColumnNumbers(*pairs.kinds)
         shape = self._partitions(folder, plan, attempt)
         self.first_task = strings_divided
-        how: dict[str, Any] = {"partitions": shape.partitions, "memory": self.memory}
+        how: dict[str, Any] = {"shape": tuple(shape), "memory": self.memory}
         parts = list(self._read_shards(folder, pairs, plan, attempt, progress, how)[1])
         self._check_memory(self.edges, MARKS_OF_ROW * self.edges)
         with timer("number strings"):
@@ -493,7 +493,7 @@ class ContractedStream(StoredStream):
             tasks = []
             for number, part in enumerate(parts):
                 given = {"parts": parts, "part": number, "how": how}
-                spent = files_of(part)[1], f"{part}.starts.npy"
+                spent = positions_of(part), f"{part}.starts.npy"
                 name = f"{part}-pairs"
                 tasks.append(Task(name, pairs_divided, given, "the numbering of strings", spent=spent))
             return self.task_run.run(tasks), how
@@ -505,7 +505,7 @@ class ContractedStream(StoredStream):
             return Shape(**known)
         size, memory = sum(size for _, size, _ in self.shards.stamps), self._memory_of_ids()
         rows = size // ROW_OF_SHARDS if plan.rows is None else plan.rows
-        shape = Shape.of(2 * rows, EXPANSION * size, memory)
+        shape = Shape.of(2 * rows, EXPANSION * size, memory, self.executor.slots)
         self._check_memory(rows, shape.partitions * shape.memory / MOST_PARTITIONS)
         self._check_memory(rows, MARKS_OF_ROW * (plan.rows or 0))
         folder.keep(f"{attempt}-partitions", shape._asdict())

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ from edgewise import tuning
 from edgewise.device import compiled, device, each, fetch_or, threads
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import FileError, OutOfMemoryError, argument
-from edgewise.files.read_ahead import in_order
+from edgewise.files.read_ahead import in_order, read_ahead
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers
 from edgewise.ingest.growing import Growing
@@ -68,8 +68,13 @@ FILES = "first", "lengths", "text"
 BYTES_OF_STRING = 64
 #: Bytes of marks for each row: two bits, and counts of 64.
 MARKS_OF_ROW = 0.5
-#: Tasks that number the partitions, for each slot: threads wait for each other where one ends.
-TABLE_TASKS = 2
+#: Tasks that number the partitions, for each slot: threads wait for each other where one ends, and the disk
+#: holds the strings of its partitions until then.
+TABLE_TASKS = 4
+#: Largest number of these tasks, each of which reads a file of every part.
+MOST_FILES = 128
+#: Threads that write the strings of a batch.
+WRITERS = 4
 #: Largest number of partitions.
 MOST_PARTITIONS = 1 << 10
 #: Bytes of a table that are always allowed.
@@ -92,14 +97,17 @@ class Shape(NamedTuple):
         Partitions whose tables are in memory at the same time.
     memory : int
         Bytes that a table may take.
+    in_file : int
+        Partitions whose strings are in one file, and numbered by one task.
     """
 
     partitions: int
     together: int
     memory: int
+    in_file: int
 
     @classmethod
-    def of(cls, count: int, size: int, memory: int) -> Shape:
+    def of(cls, count: int, size: int, memory: int, slots: int = 1) -> Shape:
         """The shape for ``count`` strings, of ``size`` bytes in all, of which each may be another one.
 
         >>> Shape.of(1000, 10_000, 10**9).partitions, Shape.of(1000, 10_000, 1).partitions
@@ -107,7 +115,14 @@ class Shape(NamedTuple):
         """
         needed = table_bytes(count, size)
         together = min(threads_within(memory), max(1, MOST_PARTITIONS * memory // max(needed, 1)))
-        return cls(max(1, -(-needed * together // memory)), together, memory // together)
+        partitions = max(1, -(-needed * together // memory))
+        of_task = -(-partitions // min(TABLE_TASKS * slots, MOST_FILES))
+        return cls(partitions, together, memory // together, -(-of_task // together) * together)
+
+    @property
+    def files(self) -> list[int]:
+        """Where the partitions of each file begin, and the last ones end."""
+        return [*range(0, self.partitions, self.in_file), self.partitions]
 
 
 class Divided(NamedTuple):
@@ -203,26 +218,31 @@ def divided(columns: list[Strings], partitions: int) -> Divided:
 class StringWriter:
     """Context that writes the strings of batches, block by block, by partitions.
 
-    One file has the strings, which nobody needs once their first positions are known, and another one has
-    the positions.  What begins where in a block is in an array beside them.
+    Files of some partitions each have the strings, which nobody needs once their first positions are known,
+    and another one has the positions.  What begins where in a block is in an array beside them.
     """
 
-    def __init__(self, folder: TaskFolder, name: str, partitions: int):
-        self.folder, self.name, self.partitions = folder, name, partitions
+    def __init__(self, folder: TaskFolder, name: str, shape: Shape):
+        self.folder, self.name, self.shape = folder, name, shape
+        self.partitions = shape.partitions
         self.starts: list[np.ndarray] = []
 
     def __enter__(self) -> StringWriter:
+        bounds = list(pairwise(self.shape.files))
+        names = [positions_of(self.name), *(strings_file(self.name, number) for number in range(len(bounds)))]
         with ExitStack() as files:
-            opened = (files.enter_context(self.folder.opened(one)) for one in files_of(self.name))
-            self.strings, self.positions = opened
+            self.positions, *strings = (files.enter_context(self.folder.opened(one)) for one in names)
+            self.strings = list(zip(strings, bounds, strict=True))
+            self.pool = files.enter_context(ThreadPoolExecutor(min(len(names), WRITERS, threads.count())))
             self.files = files.pop_all()
         return self
 
     def write(self, block: Divided) -> None:
-        """Append a block."""
-        self.strings.write(block.lengths.data)
-        self.strings.write(block.text.data)
-        self.positions.write(block.positions.data)
+        """Append a block, several files at a time: one thread alone is slower than those that decode."""
+        writing = [self.pool.submit(self.positions.write, block.positions.data)]
+        writing += [self.pool.submit(_append, file, block, *bounds) for file, bounds in self.strings]
+        for one in writing:
+            one.result()
         facts = [block.rows, block.lengths.itemsize]
         self.starts.append(np.concatenate([block.starts, block.text_starts, facts]))
 
@@ -236,9 +256,20 @@ class StringWriter:
         return handled
 
 
-def files_of(name: str) -> tuple[str, str]:
-    """Names of the files that a task has written with strings and with positions."""
-    return f"{name}.strings", f"{name}.positions"
+def _append(file, block, first, end):
+    """Append the strings of the partitions ``first .. end - 1`` of a block to a file."""
+    for array, starts in (block.lengths, block.starts), (block.text, block.text_starts):
+        file.write(array[starts[first] : starts[end]].data)
+
+
+def positions_of(part: str) -> str:
+    """Name of the file with the positions of the strings of a part."""
+    return f"{part}.positions"
+
+
+def strings_file(part: str, number: int) -> str:
+    """Name of the file with the strings of some partitions of a part."""
+    return f"{part}-{number:03}.strings"
 
 
 class DividedPairs(StreamedPairs):
@@ -274,7 +305,7 @@ class StringsPart(Part):
 def strings_divided(folder: TaskFolder, name: str, *, files: dict, how: dict) -> dict:
     """Task: write the strings of some files by partitions."""
     few = threads.limited(threads_within(how["memory"]))
-    with few, StringWriter(folder, name, how["partitions"]) as writer:
+    with few, StringWriter(folder, name, Shape(*how["shape"])) as writer:
         facts = StringsPart(files, how, writer).found()
     return facts | writer.facts
 
@@ -286,28 +317,28 @@ def number_strings(run: TaskRun, parts: list[str], columns: ColumnNumbers, shape
     differ.
     """
     attempt, words = parts[0].partition("-")[0], "the numbering of strings"
-    slots = run.folder.facts_of("layout")["slots"]
-    how = {"together": shape.together, "memory": shape.memory, "positions": count, "utf8": columns.utf8}
+    how = {"shape": tuple(shape), "positions": count, "utf8": columns.utf8}
     tables = [f"{attempt}-strings-{number:05}" for number in range(shape.partitions)]
     numbered, tasks = list(enumerate(tables)), []
-    each_task = max(shape.together, -(-len(tables) // (TABLE_TASKS * slots)))
-    for start in range(0, len(tables), each_task):
-        given = {"parts": parts, "tables": numbered[start : start + each_task], "how": how}
-        tasks.append(Task(f"{attempt}-first-{start:05}", first_positions, given, words))
+    for file, (start, end) in enumerate(pairwise(shape.files)):
+        given = {"parts": parts, "file": file, "tables": numbered[start:end], "how": how}
+        spent = tuple(strings_file(part, file) for part in parts)
+        tasks.append(Task(f"{attempt}-first-{start:05}", first_positions, given, words, spent=spent))
     found = run.run(tasks)
-    run.folder.discard(files_of(part)[0] for part in parts)
     marks = f"{attempt}-marks"
     facts = run.run([Task(marks, positions_marked, {"tables": tables, "how": how}, words)])[marks]
     is_wide = sum(one["bytes"] for one in found.values()) > np.iinfo(np.int32).max
     return (tables, marks), columns.wide if is_wide else columns.kind, facts["count"]
 
 
-def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, kind: Any) -> Iterator[tuple]:
+def strings_of_partition(
+    folder: TaskFolder, parts: list[str], file: int, shape: Shape, partition: int, kind: Any
+) -> Iterator[tuple]:
     """Yield strings of a partition and their positions, about a block at a time, in the order of these."""
     before = 0
     for part in parts:
-        slices, n_positions = _slices(folder, part, partition)
-        names = [folder.file(name) for name in files_of(part)]
+        slices, n_positions = _slices(folder, part, partition, shape.files[file : file + 2])
+        names = [folder.file(name) for name in (strings_file(part, file), positions_of(part))]
         with open(names[0], "rb") as strings, open(names[1], "rb") as places:
             for some in _blocks(slices):
                 counts, sizes, width = some["count"], some["size"], int(some["width"][0])
@@ -322,19 +353,23 @@ def strings_of_partition(folder: TaskFolder, parts: list[str], partition: int, k
         before += n_positions
 
 
-def _slices(folder, part, partition):
-    """Where the strings of a partition are in the files of a part, by blocks with some; and positions."""
+def _slices(folder, part, partition, bounds):
+    """Where the strings of a partition are in the files of a part, by blocks with some; and positions.
+
+    ``bounds`` are those of the partitions whose strings are in the same file.
+    """
     starts = folder.mapped(f"{part}.starts.npy")
     own, text = np.hsplit(starts[:, :-2], 2)
     ends_of_rows, widths = np.cumsum(starts[:, -2]), starts[:, -1]
-    strings, sizes = own[:, -1], text[:, -1]
-    ends, before = np.cumsum(widths * strings + sizes), np.cumsum(strings) - strings
+    strings, sizes = (np.diff(one[:, bounds], axis=1)[:, 0] for one in (own, text))
+    ends, before = np.cumsum(widths * strings + sizes), np.cumsum(own[:, -1]) - own[:, -1]
     found = np.empty(len(starts), [(name, np.int64) for name in SLICE])
     found["count"], found["size"] = (
         np.diff(one[:, partition : partition + 2], axis=1)[:, 0] for one in (own, text)
     )
-    found["lengths_at"] = ends - sizes - widths * strings + widths * own[:, partition]
-    found["text_at"] = ends - sizes + text[:, partition]
+    earlier, earlier_text = (one[:, partition] - one[:, bounds[0]] for one in (own, text))
+    found["lengths_at"] = ends - sizes - widths * strings + widths * earlier
+    found["text_at"] = ends - sizes + earlier_text
     found["positions_at"] = 4 * (before + own[:, partition])
     found["width"], found["position"] = widths, 2 * (ends_of_rows - starts[:, -2])
     return found[found["count"] > 0], 2 * int(starts[:, -2].sum())
@@ -367,7 +402,7 @@ def _read_slices(files, places, counts, array):
 def _opened(paths):
     """Yield files, of which one is open at a time."""
     for path in paths:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:  # in half of the time
             yield file
 
 
@@ -380,14 +415,18 @@ def _strings(lengths, text, kind=None):
     return Strings(starts, text)
 
 
-def first_positions(folder: TaskFolder, name: str, *, parts: list[str], tables: list, how: dict) -> dict:
+def first_positions(
+    folder: TaskFolder, name: str, *, parts: list[str], file: int, tables: list, how: dict
+) -> dict:
     """Task: find where each string of some partitions appears first, and write that for all their strings.
 
     Also written are the strings, in the order in which they appear first, and these positions.  ``tables``
-    are the numbers of the partitions and the names of their files; threads take one partition each.
+    are the numbers of the partitions in a ``file`` of each part, and the names of the files of their tables;
+    threads take one partition each.
     """
-    with ThreadPoolExecutor(min(how["together"], threads.count())) as pool:
-        found = list(pool.map(partial(_number_partition, folder, parts, how), tables))
+    shape = Shape(*how["shape"])
+    with ThreadPoolExecutor(min(shape.together, threads.count())) as pool:
+        found = list(pool.map(partial(_number_partition, folder, parts, file, how), tables))
     return {"counts": [count for count, _ in found], "bytes": sum(size for _, size in found)}
 
 
@@ -404,21 +443,22 @@ def replace_by_first(numbers, known, first, positions):
     return 0
 
 
-def _number_partition(folder, parts, how, table):
+def _number_partition(folder, parts, file_number, how, table):
     """Write the first positions of the strings of one partition; return their number and bytes."""
-    partition, name = table
+    (partition, name), shape = table, Shape(*how["shape"])
     count = sum(folder.facts_of(part)["counts"][partition] for part in parts)
     numbers, first = StringNumbers(count), Growing(index_type(how["positions"]))
+    source = folder, parts, file_number, shape
     if how["positions"] > tuning.CPU.ingest_strings:  # of all, for which the loops are loaded
         numbers.enter_known()
     with threads.limited(1), folder.opened(f"{name}.firsts") as file:
-        for strings, positions in strings_of_partition(folder, parts, partition, first.array.dtype):
+        for strings, positions in strings_of_partition(*source, partition, first.array.dtype):
             found, known = np.empty(len(positions), np.uint32), numbers.count
             numbers.add([strings], [found])
             first.extend(numbers.count - known)
             replace_by_first(found, known, first.array, positions)
             file.write(positions.data)
-            _check_table(numbers, how["memory"])
+            _check_table(numbers, shape.memory)
     if how["utf8"]:
         numbers.check_utf8(0)
     lengths, text = np.diff(numbers.offsets.used_items()).astype(np.uint32), numbers.arena.used_items()
@@ -455,8 +495,7 @@ def positions_marked(folder: TaskFolder, name: str, *, tables: list[str], how: d
     """Task: mark all positions at which a string appears first."""
     kind = index_type(how["positions"])
     words = np.zeros(-(-how["positions"] // 64) + 1, np.uint64)
-    for table in tables:
-        positions: Any = np.fromfile(folder.file(f"{table}.first"), kind)
+    for positions in read_ahead(np.fromfile(folder.file(f"{table}.first"), kind) for table in tables):
         mark(len(positions), positions, words)
     before: Any = np.zeros(len(words) + 1, kind)
     np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
@@ -498,7 +537,7 @@ def numbered_pairs(folder: TaskFolder, parts: list[str], part: int, how: dict, t
     begins = np.cumsum([np.sum([0 * counts.sum(axis=0), *earlier], axis=0), *counts], axis=0)
     blocks = np.cumsum([0, *starts[:, -1]])
     bits, firsts = _marks(folder, marks), [folder.file(f"{one}.firsts") for one in tables]
-    path = folder.file(files_of(parts[part])[1])
+    path = folder.file(positions_of(parts[part]))
 
     def taken(block):
         count = starts[block, -1]

@@ -27,7 +27,7 @@ from edgewise.ingest.default_columns import default_weight
 from edgewise.ingest.numerals import is_integer
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 from edgewise.streams.file_stream import FileStream, StreamedPairs
-from edgewise.streams.partitioned_strings import MARKS_OF_ROW
+from edgewise.streams.partitioned_strings import MARKS_OF_ROW, TABLE_TASKS
 from edgewise.streams.union import Union
 from edgewise.streams.way_names import IN_MEMORY, ON_DISK, STREAMED
 from edgewise.workers import device_team
@@ -54,8 +54,8 @@ DECODED, DECODED_TEXT = 24, 2.5
 GROUP, WAITING = 1 << 20, 2
 #: Bytes that a range on disk has at least, and those for each pair and id there.
 LEAST_RANGE, PAIR_ON_DISK, ID_ON_DISK = 64_000_000, 8, 9
-#: Bytes on disk beside the text of a string, for each place where it is and for its first one.
-OF_POSITION, OF_FIRST = 6, 8
+#: Bytes on disk of where a string is, and of its length, beside its text with an offset of Arrow.
+OF_POSITION, OF_LENGTH = 4, -2
 #: Rows of which the ids are looked at.
 SAMPLE = 1 << 17
 #: Digits of integers that may fit no type.
@@ -290,12 +290,22 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
     ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(base + decoded + kept[pairs.ids]), 0)]
     if pairs.ids != "sparse":
         disk = PAIR_ON_DISK * pairs.rows + ID_ON_DISK * max(pairs.end, pairs.distinct)
-        marks = 0.0
-        if strings:
-            disk += int(2 * pairs.rows * (text + OF_POSITION) + pairs.distinct * (text + OF_FIRST))
-            marks = MARKS_OF_ROW * pairs.rows
+        marks = MARKS_OF_ROW * pairs.rows if strings else 0.0
+        disk = _disk_of_strings(pairs, text, disk) if strings else disk
         ways.append(Way(ON_DISK, int(base + decoded + LEAST_RANGE + marks), disk))
     return ways
+
+
+def _disk_of_strings(pairs, text, numbers):
+    """Bytes on disk of strings, and of ``numbers``, which take the place of where the strings are.
+
+    They are most before the first task that numbers strings has ended, while its strings are still there, or
+    when all are numbered.
+    """
+    places = 2 * pairs.rows * OF_POSITION
+    read = 2 * pairs.rows * (text + OF_LENGTH)
+    made = places + pairs.distinct * (text + OF_POSITION)  # first places, and distinct strings with theirs
+    return int(max(places + read + made / TABLE_TASKS, places + read / TABLE_TASKS + made, numbers + made))
 
 
 def _decoded(pairs, waiting, text):

@@ -157,6 +157,40 @@ def test_sources_that_repeat(tmp_path, monkeypatch):
     assert_same(stored(tmp_path / "equal", equal), tmp_path / "of one", 20_000)
 
 
+def test_strings_are_removed_as_they_are_numbered(tmp_path, monkeypatch):
+    """A task that numbers strings finds its own, those of later ones, and at most those of the one before."""
+    shards = stored(tmp_path / "shards", named(np.random.default_rng(14), 900, 400))
+    first, there = partitioned_strings.first_positions, []
+
+    def first_positions(folder, name, **given):
+        files = [int(one.stem.rpartition("-")[2]) for one in folder.path.glob("*.strings")]
+        there.append((given["file"], min(files), max(files)))
+        return first(folder, name, **given)
+
+    monkeypatch.setattr(partitioned_strings, "first_positions", first_positions)
+    assert_same(shards, tmp_path / "out", 20_000)
+    assert len(there) == partitioned_strings.TABLE_TASKS
+    assert all(file - 1 <= least <= file and most == len(there) - 1 for file, least, most in there)
+
+
+@pytest.mark.parametrize("distinct", (10_000, 10**9), ids=("few", "all"))
+def test_the_disk_holds_what_is_estimated(distinct, tmp_path, monkeypatch):
+    ends = np.random.default_rng(15).integers(0, distinct, (2, 20_000))
+    names = [pa.array([f"{number:017}" for number in column.tolist()]) for column in ends]
+    shards = stored(tmp_path / "shards", names, shards=1)
+    discard, held = TaskFolder.discard, [0]
+
+    def discards(self, files):
+        held.append(sum(one.stat().st_size for one in self.path.iterdir()))
+        discard(self, files)
+
+    monkeypatch.setattr(TaskFolder, "discard", discards)
+    assert_same(shards, tmp_path / "out", "1 MB", {"checkpoint": tmp_path / "state"})
+    reading = {"source": "left", "target": "right", "where": None, "null": "error"}
+    estimate = ways.ways_of(ways.pairs_of(shards, reading))[-1].disk_bytes
+    assert 0.85 * estimate < max(held) < 1.05 * estimate
+
+
 def test_a_folder_of_another_layout_is_refused(tmp_path, monkeypatch):
     shards = stored(tmp_path / "shards", named(np.random.default_rng(13), 300, 100))
     options = {"memory": 20_000, "checkpoint": tmp_path / "state", "output": tmp_path / "out"}
@@ -165,7 +199,7 @@ def test_a_folder_of_another_layout_is_refused(tmp_path, monkeypatch):
         before.setattr(partitioned_strings, "positions_marked", None)
         with pytest.raises((WorkerError, TypeError)):
             ew.stream_components(shards, **options)
-    with pytest.raises(FileError, match="belongs to another run: layout of files was 1 and is 3 now"):
+    with pytest.raises(FileError, match="belongs to another run: layout of files was 1 and is 4 now"):
         ew.stream_components(shards, **options)
 
 
@@ -222,7 +256,7 @@ def test_a_full_disk(tmp_path):
     )
     assert_same(shards, tmp_path / "warm", 20_000)
     before = resource.getrlimit(limit)
-    resource.setrlimit(limit, (8000, before[1]))
+    resource.setrlimit(limit, (3000, before[1]))
     try:
         with pytest.raises(
             FileError, match=r"\.(strings|positions): the file grew larger than the system allows"
