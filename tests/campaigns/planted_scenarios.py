@@ -307,7 +307,6 @@ by_threads("hook up", COMPONENTS, lambda t, seed: (
 by_threads("shortened", COMPONENTS, lambda t, seed: t.shortened_by_three(
     seed, t.with_jittery_cas(t.union_or_shorten, union=t.with_jittery_cas(t.rem_union))
 ) == [0] * 8)  # fmt: skip
-by_threads("chunks", COMPONENTS, lambda t, seed: t.in_chunks(seed) == [0] * 7)
 by_threads("ranges", COMPONENTS, lambda t, seed: t.in_ranges(seed) == [0] * 7)
 by_threads("stream ranges", COMPONENTS, lambda t, seed: (
     t.ranges_contracted_by_three(seed) == ([6, 3], [24, 15])))  # fmt: skip
