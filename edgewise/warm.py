@@ -20,7 +20,6 @@ TAKEN = {
     "cuda": (
         "cooperative",
         "near-far",
-        "contraction-hierarchy",
         "bellman-ford",
         "floyd-warshall",
         "sssp",
