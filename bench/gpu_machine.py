@@ -75,6 +75,11 @@ JOBS = (
     Job("components-edges", "bench/components.py edges", 2),
     Job("choices", "bench/components.py choices --device cuda --limit 400", 8),
     Job("paths", "bench/paths.py gpu", 4),
+    Job(
+        "hierarchy",
+        "bench/surface.py --device cuda --named paths-16 paths-22 grid-20 --prepared --name prepared",
+        2,
+    ),
     Job("cycles", "bench/cycles.py gpu", 4),
     Job("forest", "bench/forest.py gpu", 3),
     Job("partitions", "bench/partitions.py large --device cuda", 9),

@@ -161,7 +161,7 @@ def gpu(given):
         views["sssp"] = SSSP, rows_in(graph, "int32"), limit_in(None, np.int32)
         for problem, (methods, view, limit) in views.items():
             for method, found in methods.items():
-                if "cuda" in found.devices and (method, name) not in SLOW:
+                if "cuda" in found.devices and found.directed and (method, name) not in SLOW:
                     act = partial(distances, found.run, view, np.array([source]), limit)
                     yield {
                         **facts,

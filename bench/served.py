@@ -129,14 +129,17 @@ class Holder:
             cupy.cuda.runtime.deviceSynchronize()
         return time.perf_counter() - start, result.seconds, found
 
-    def time(self, call, source, runs, threads):
-        """Seconds of calls on new graphs and on a warm one, of its kernels, and a digest of the answer."""
+    def time(self, call, source, runs, threads, prepared=False):
+        """Seconds of calls on new graphs and on a warm one, of its kernels, and a digest of the answer.
+
+        The warm one is ``prepared`` for searches, if that is wanted and the state has it.
+        """
         if threads and self.device == "cpu":
             import numba
 
             numba.set_num_threads(threads)
         time.sleep(PAUSE)
-        fresh, warm, kernel = [], [], []
+        fresh, warm, kernel, prepare = [], [], [], []
         key = (call, threads)
         if key not in self.warm:
             self.warm[key] = self.graph(call)
@@ -145,6 +148,11 @@ class Holder:
                 fresh.append(self.seconds(call, self.graph(call), source)[0])
                 if sum(fresh) > BURST:
                     break
+            if prepared and hasattr(self.warm[key], "prepare"):
+                start = time.perf_counter()
+                self.warm[key].prepare("searches")
+                prepare.append(time.perf_counter() - start)
+                self.seconds(call, self.warm[key], source)
         found = None
         while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
             del found  # as GAP's programs free the answer of a trial before the next
@@ -153,7 +161,8 @@ class Holder:
             kernel.append(inside)
             if spent > BURST:
                 break
-        return {"fresh": fresh, "warm": warm, "kernel": kernel, "digest": digest_of(found)}
+        found = {"digest": digest_of(found), "prepare": prepare}
+        return {"fresh": fresh, "warm": warm, "kernel": kernel} | found
 
 
 def digest_of(array):

@@ -2,7 +2,7 @@
 
     GAPBS=folder python bench/surface.py --sizes 16 19                  two cores, GAP's programs in turn
     python bench/surface.py --device cuda --sizes 16 17 18 19           one GPU
-    python bench/surface.py --device cuda --named paths-16 grid-20 --calls bfs sssp
+    python bench/surface.py --device cuda --named paths-16 grid-20 --calls bfs sssp --prepared
     python bench/surface.py --against OLD                               a state before in turn
     python bench/surface.py --against OLD --named rmat20 road1500 --processes 3 --name two-states
     GAPBS=folder WASP=program python bench/surface.py --sizes 20 --threads 1 2 4 8 16 --sources hub \\
@@ -12,7 +12,8 @@ A size is a binary logarithm of the number of vertices.  Ours is the whole publi
 a new one over the same arrays, on the device of the graph; ``kernel`` is what ``result.seconds`` says.  Times
 are medians.  ``OLD`` holds the package of a state before, whose process has the same graphs and is asked in
 turn with ours; answers must be equal.  Programs get the best delta of several.  ``--roads`` are files of road
-networks, alone and as copies that are joined.  The largest number of threads comes first, and one on which a
+networks, alone and as copies that are joined.  ``--prepared`` prepares the graphs of warm searches, such as
+by contraction hierarchies, in ``prepare_ms``.  The largest number of threads comes first, and one on which a
 call would take longer than ``--longest`` seconds is left out.  ``--limit`` ends a sweep, and what was done is
 kept.  ``--processes`` repeats it with new processes, whose memory is laid out anew.
 
@@ -107,7 +108,8 @@ class Sweep:
     def ours(self, state, call, source, threads, taken):
         """Seconds of our call on one state, and a digest of its answer."""
         request = {"call": call, "source": source, "runs": self.given.runs, "threads": threads}
-        return state.ask(act="time", **request)
+        prepared = self.given.prepared and call in SEARCHES
+        return state.ask(act="time", prepared=prepared, **request)
 
     def program(self, run, has_delta):
         """A side from what runs a program, with its best delta."""
@@ -250,6 +252,7 @@ PART = part(
     threads=[2],
     device="cpu",
     against="",
+    prepared=False,
     rounds=2,
     runs=7,
     processes=1,

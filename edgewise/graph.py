@@ -555,7 +555,10 @@ class Graph(Conversions, Representation):
         Parameters
         ----------
         *purposes : str
-            * ``"searches"`` : for :func:`bfs`.  A directed graph gets the rows of the edges that come in.
+            * ``"searches"`` : for :func:`bfs`, and :func:`shortest_paths` if the graph has weights.  A
+              directed graph gets the rows of the edges that come in.  An undirected graph on a GPU gets a
+              contraction hierarchy, if its vertices have few edges, as those of road networks and long paths
+              have, its weights are whole numbers, and the hierarchy saves time.
             * ``"routes"`` : for :func:`routes` and tables of distances along the weights, or edges of a graph
               without weights.  The vertices get a contraction hierarchy, which is made and kept on the host,
               also that of a graph on a GPU.  It is for road networks and others that are about as sparse.

@@ -261,6 +261,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "cycles_share": OF_SEVERAL,
         "cycles_joined": OF_SEVERAL,
         "cycles_marked": "a length of rows, of which a graph has many",
+        "paths_core": OF_A_GRAPH,
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,
         "partitions_level": Trial(powers(12, 18), grids, partial(partition, parts=8, preset="fast")),

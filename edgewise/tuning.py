@@ -128,6 +128,7 @@ class GPULimits:
     cycles_share: float = limit(0.1, "of speed", "GPUs | CPU too", "not noted, 6d6c7e33", "2026-11-22")
     cycles_joined: float = limit(0.05, "seconds", "GPUs | CPU too", "not noted, 6d6c7e33", "2026-11-22")
     cycles_marked: int = limit(64, "entries of a row", "bisection | table", "H200, 2bcd8c7d", "2026-11-28")
+    paths_core: float = limit(0.3, "core / n", "hierarchy | by levels", "H200, 01de572", "2026-11-26")
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "as on 1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "as on 1 core, 60baba7", "2026-11-21")
     partitions_level: int = limit(50_000, "vertices", "on CPU | on GPU", "H200, no state", "2026-11-23")

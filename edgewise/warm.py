@@ -20,6 +20,7 @@ TAKEN = {
     "cuda": (
         "cooperative",
         "near-far",
+        "contraction-hierarchy",
         "bellman-ford",
         "floyd-warshall",
         "sssp",

@@ -159,8 +159,8 @@ def test_what_has_no_estimate():
     graph = ew.generate.grid(10, 10)
     with pytest.raises(OptionError, match="problem='colour' is unknown"):
         graph.estimate("colour")
-    with pytest.raises(OptionError, match=r"what method near-far needs is not known; name"):
-        ew.generate.with_weights(graph, 1, 9).estimate("sssp", method="near-far")
+    with pytest.raises(OptionError, match=r"what method contraction-hierarchy needs is not known; name"):
+        graph.estimate("bfs", method="contraction-hierarchy")
 
 
 def test_info_says_what_the_limit_is(capsys, monkeypatch):

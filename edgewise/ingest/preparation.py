@@ -9,7 +9,7 @@ PURPOSES = {
     "components": "edgewise.ingest.preparation:prepare_components",
     "cycles": "edgewise.cycles.counting.ranking:prepare_cycles",
     "routes": "edgewise.paths.hierarchy.contraction:prepare_routes",
-    "searches": "edgewise.paths.csr:prepare_searches",
+    "searches": "edgewise.paths.sssp.contraction_hierarchy:prepare_searches",
 }
 
 

@@ -86,8 +86,10 @@ class Adjacency:
     def __init__(self, outgoing: CSR, incoming: CSR | None = None):
         self.outgoing, self._incoming = outgoing, incoming
         self._memory: dict[Any, Any] = {}
-        #: Whether the user has prepared the graph for searches that pull along the incoming rows.
-        self.pulls = False
+        #: The contraction hierarchy of the rows, once there is one.
+        self.hierarchy: Any = None
+        #: Name of the method for which the user has prepared the graph, if that needs anything.
+        self.prepared: str | None = None
         #: The hierarchy for routes, on the host, once there is one, and sweeps over it by types of distances.
         self.routes: Any = None
         self.sweeps: dict[Any, Any] = {}
@@ -196,14 +198,6 @@ def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
         return Adjacency(rows, None if graph.directed else rows)
 
     return graph.cached(("paths", name), make)
-
-
-def prepare_searches(graph):
-    """Prepare a graph for many breadth-first searches: of a directed one, make the incoming rows."""
-    rows = adjacency_of(graph)
-    if graph.directed:
-        rows.build_incoming()
-        rows.pulls = True
 
 
 def takes_one_core(n_vertices: int, n_entries: int) -> bool:

@@ -16,14 +16,15 @@ class PathMethod(Method):
     """One way to search; each front documents how its methods are called.
 
     ``weights`` that it takes: 'none' (every edge counts one), 'whole, not negative', 'not negative' or 'any'.
-    ``needs_incoming``: whether it reads the rows of the edges that come in.  ``stops_at_targets``: whether
-    it takes ``targets`` and ends once their distances are known.  ``full_matrix``: whether it keeps the
-    distances of all pairs.  ``by_routes``: whether it searches by the hierarchy of a graph that is prepared
-    for routes, so that ``auto`` takes it for such a graph; a search from one source then takes as long as one
-    from a batch.
+    ``directed``: whether it takes directed graphs.  ``needs_incoming``: whether it reads the rows of the
+    edges that come in.  ``stops_at_targets``: whether it takes ``targets`` and ends once their distances are
+    known.  ``full_matrix``: whether it keeps the distances of all pairs.  ``by_routes``: whether it searches
+    by the hierarchy of a graph that is prepared for routes, so that ``auto`` takes it for such a graph; a
+    search from one source then takes as long as one from a batch.
     """
 
     weights: str = field(default="none", kw_only=True)
+    directed: bool = field(default=True, kw_only=True)
     needs_incoming: bool = field(default=False, kw_only=True)
     stops_at_targets: bool = field(default=False, kw_only=True)
     full_matrix: bool = field(default=False, kw_only=True)
@@ -35,8 +36,12 @@ class PathMethod(Method):
 
 
 def check_kind(name, methods, rows):
-    """Refuse weights that are not whole numbers for a method that does not take them."""
-    if name != "auto" and not methods[name].takes_weights(rows.weights.dtype):
+    """Refuse directed graphs and weights that are not whole numbers for a method that does not take them."""
+    if name == "auto":
+        return
+    if not methods[name].directed and not rows.symmetric:
+        raise OptionError(f"method {name} is for undirected graphs; use another method")
+    if not methods[name].takes_weights(rows.weights.dtype):
         remedy = f"use another method, or {argument('dtype', 'int64')} if all are whole"
         raise OptionError(f"method {name} needs weights that are whole numbers; {remedy}")
 

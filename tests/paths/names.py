@@ -19,6 +19,8 @@ def method_named(name):
         yield "auto"
 
 
-def takes(methods, name, dtype="int32"):
-    """Whether a method of a table, or ``auto``, takes weights of a type."""
-    return name not in methods or methods[name].takes_weights(dtype)
+def takes(methods, name, directed, dtype="int32"):
+    """Whether a method of a table, or ``auto``, takes such a graph with weights of a type."""
+    if name not in methods:
+        return True
+    return (methods[name].directed or not directed) and methods[name].takes_weights(dtype)

@@ -82,6 +82,9 @@ def test_on_a_gpu():
     for search, outcome in ((ew.bfs, "cooperative"), (ew.shortest_paths, "near-far")):
         assert search(graph, 0).method == outcome in TABLES[search]
     assert ew.shortest_paths(below, 0).method == "bellman-ford"
+    graph.prepare("searches")
+    for search, table in TABLES.items():
+        assert search(graph, 0).method == "contraction-hierarchy" in table
 
 
 #: Vertices, entries, device, whether there are weights, and one is negative, and all rows are wanted.

@@ -21,7 +21,7 @@ from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import search_nearby
 from edgewise.paths.result import Distances, SparseDistances
 from tests.conftest import engine
-from tests.paths.names import LARGE, method_named
+from tests.paths.names import LARGE, method_named, takes
 from tests.paths.oracle import oracle
 from tests.zoo import ZOO
 
@@ -37,6 +37,11 @@ NONE = 2**31 - 1
 @pytest.fixture
 def no_graph_is_small(monkeypatch):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, paths_alone=0))
+
+
+def names_for(directed):
+    """Names of the methods that take the graph."""
+    return [name for name in NAMES if takes(METHODS, name, directed)]
 
 
 def searched(name, vertices, sources, targets, starts, directed=False, **options):
@@ -55,7 +60,9 @@ def expected(vertices, sources, targets, starts, directed=False, cutoff=NONE):
 @pytest.mark.interpreter
 @pytest.mark.simulator
 @pytest.mark.parametrize("shape", FEW_SHAPES)
-@pytest.mark.parametrize("name, directed", [(name, directed) for directed in (False, True) for name in NAMES])
+@pytest.mark.parametrize(
+    "name, directed", [(name, directed) for directed in (False, True) for name in names_for(directed)]
+)
 def test_distances_are_the_oracles(name, directed, shape):
     graph = ZOO[shape]
     for starts in ([0], [graph[0] - 1], [graph[0] // 2, 0]):
@@ -121,7 +128,7 @@ def test_larger_graphs_as_scipy_searches_them(shape, directed):
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed).to(PLACE)
     for starts in ([0], [7], [vertices - 1, 0, 100], np.arange(0, vertices, 3)):
         answer = scipy_distances(graph, starts, directed)
-        for name in NAMES:
+        for name in names_for(directed):
             with method_named(name) as method:
                 found = bfs(graph, starts, method=method).on_host()
             assert np.array_equal(found.distances, answer), (name, len(starts))
@@ -182,7 +189,7 @@ def test_methods_agree_on_made_up_graphs(made):
     lengths = nx.multi_source_dijkstra_path_length(peer, set(starts), weight=None)
     answer = [lengths.get(vertex, NONE) for vertex in range(vertices)]
     assert expected(*made) == answer
-    for name in NAMES:
+    for name in names_for(directed):
         result = searched(name, *made)
         assert result.distances.tolist() == answer
         result.verify()
@@ -426,7 +433,7 @@ def test_targets_end_the_search_the_same_everywhere(shape):
     for targets in (vertices - 1, [vertices // 2, 0], [0]):
         furthest = max(everything[target] for target in np.atleast_1d(targets))
         wanted = [distance if distance <= furthest else NONE for distance in everything]
-        for name in NAMES:
+        for name in names_for(directed=False):
             with method_named(name) as method:
                 found = bfs(graph, 0, targets=targets, method=method).verify().on_host()
             assert found.distances.tolist() == wanted and found.partial, (name, targets)

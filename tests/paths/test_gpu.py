@@ -41,7 +41,7 @@ OUTGROWN = {"rmat", "hubs"}
 def on_gpu(methods, graph, dtype="int32"):
     """Names of the methods that take the graph with weights of a type."""
     named = [name for name, method in methods.items() if "cuda" in method.devices]
-    return ["auto", *(name for name in named if takes(methods, name, dtype))]
+    return ["auto", *(name for name in named if takes(methods, name, graph.directed, dtype))]
 
 
 def reversed_too(graph):

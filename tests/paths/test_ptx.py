@@ -9,6 +9,7 @@ from edgewise.paths.csr import CSR
 
 pytestmark = pytest.mark.ptx
 near_far = import_module("edgewise.paths.sssp.near_far")
+hierarchies = import_module("edgewise.paths.sssp.contraction_hierarchy")
 cooperative = import_module("edgewise.paths.bfs.cooperative")
 warps = import_module("edgewise.paths.betweenness.warps")
 bit_parallel = import_module("edgewise.paths.measures.bit_parallel_gpu")
@@ -19,7 +20,7 @@ def near_far_kinds(weight, index):
     weights, ids, words = f"{weight}[]", f"{index}[]", "uint32[]"
     graph = CSR, ("int64[]", ids, weights)
     search = near_far.Search, (graph, weights, weights, "uint8[]", words, ids, "int32[]")
-    limits = near_far.Limits, ("int64", "int64[]", "int64", number, number, number)
+    limits = near_far.Limits, ("int64", "int64[]", ids, "int64", number, number, number)
     return "int32[]", search, limits
 
 
@@ -38,6 +39,22 @@ def cooperative_kinds(index):
 )
 def test_near_far(weight, index, capability):
     check(near_far.search_near_far, near_far_kinds(weight, index), capability)
+
+
+def hierarchy_kinds(weight, index):
+    ids, weights = f"{index}[]", f"{weight}[]"
+    rows = CSR, ("int64[]", ids, weights)
+    remaining = hierarchies.Remaining, (ids, "uint8[]", "int64[]", ids, weights)
+    ranked = hierarchies.Ranked, (ids, "int64[]", ids, weights, "int64[]")
+    hierarchy = hierarchies.Hierarchy, (ids, rows, "int64[]", "float64")
+    contract = "int32[]", rows, remaining, ranked, "int64[]", "int64", "int64"
+    return contract, ("int32[]", hierarchy, weights, "int64", weights)
+
+
+def test_contraction_hierarchy():
+    contract, descend = hierarchy_kinds("int64", "uint32")
+    check(hierarchies.contract, contract, (9, 0))
+    check(hierarchies.descend, descend, (9, 0))
 
 
 def test_cooperative():

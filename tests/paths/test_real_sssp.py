@@ -15,7 +15,7 @@ QUICK = [name for name in METHODS if name not in ("harish", "near-far")]
 
 def quick_for(graph):
     """Names of the methods that take the graph."""
-    return [name for name in QUICK if takes(METHODS, name, graph.csr_weights.dtype)]
+    return [name for name in QUICK if takes(METHODS, name, graph.directed, graph.csr_weights.dtype)]
 
 
 def test_checksums_of_the_manifest(data):

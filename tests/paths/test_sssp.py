@@ -82,7 +82,7 @@ def check(graph, sources, expected, methods=NAMES, **options):
     for name in methods:
         if name in FOR_GPUS and DEVICE == "cpu" and expected.dtype != np.int32:
             continue
-        if not takes(METHODS, name, expected.dtype):
+        if not takes(METHODS, name, graph.directed, expected.dtype):
             continue
         distances = solve(graph, sources, method=name, **options)
         assert distances.dtype == expected.dtype, name
@@ -304,7 +304,7 @@ def test_distances_that_no_type_holds(name):
     path = ew.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=np.full(3, 2**62), n_vertices=4)
     with pytest.raises(GraphError, match="largest number of int64; use dtype='float64'"):
         solve(path, 0, method=name)
-    if not takes(METHODS, name, "float32"):
+    if not takes(METHODS, name, directed=False, dtype="float32"):
         return
     floats = ew.Graph.from_edges([0, 1], [1, 2], weights=np.full(2, 3e38, np.float32), n_vertices=3)
     assert solve(floats, 0, method=name).dtype == np.float64
@@ -595,7 +595,7 @@ def test_kernels_compile_for_gpus(monkeypatch, dtype):
     monkeypatch.setattr(regions.parallel_region, "__call__", spy_region)
     graph = weighted(ZOO["dense"], dtype)
     for name, method in METHODS.items():
-        if "cuda" in method.devices and name not in FOR_GPUS and takes(METHODS, name, dtype):
+        if "cuda" in method.devices and name not in FOR_GPUS and takes(METHODS, name, False, dtype):
             shortest_paths(graph, 0, method=name)
     assert len(launched) >= 3
     for name, (kernel, kinds) in launched.items():

@@ -88,7 +88,7 @@ def distances_by_thresholds(seed, dense_from, **replaced):
         runs.share(np.zeros(near_far.SETS.end, np.int32)),
     )
     nothing = np.empty(0, np.int64)
-    limits = near_far.Limits(0, nothing, dense_from, 16, NONE - 1, NONE)
+    limits = near_far.Limits(0, nothing, nothing, dense_from, 16, NONE - 1, NONE)
     ended = jitter.run_region(
         runs.scheduler,
         WORKERS,

@@ -21,7 +21,7 @@ from edgewise.paths.bfs.level_synchronous import bytes_of_search, level_synchron
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of, bytes_with_incoming, takes_one_core, unreached
 from edgewise.paths.local_search import search_nearby
-from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
+from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, up_to
 from edgewise.placement import ON_HOST, place_rows, with_rows_on
 
@@ -76,6 +76,12 @@ METHODS = {
         devices=("cuda",),
         memory=_bytes_on_gpu,
     ),
+    "contraction-hierarchy": PathMethod(
+        Driver("edgewise.paths.sssp.contraction_hierarchy:levels_by_hierarchy"),
+        "vertices of low degree are eliminated once; up to a core and down again",
+        "Geisberger et al. 2008; Delling et al. 2011",
+        directed=False,
+    ),
 }
 
 
@@ -128,8 +134,8 @@ def bfs(
     GraphError
         A source or a target is not in the graph.
     OptionError
-        No source or target, or a table of them, an unknown method or option, a cutoff that is no whole number
-        or negative.
+        No source or target, or a table of them, an unknown method or option, a method that does not take
+        directed graphs, a cutoff that is no whole number or negative.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -155,6 +161,7 @@ def bfs(
         targets = vertices_in(graph, targets, "targets", "leave it out")
     with arrays.guard(device):
         rows = adjacency_of(graph)
+        check_kind(method, METHODS, rows)
         if method == "auto":
             name, seconds, distances = _auto(rows, (sources, targets), furthest, device)
         else:
@@ -202,22 +209,22 @@ def needs(graph, *, source=None, method="auto", device=None, **options) -> Needs
 def _auto(rows, ends, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found.
 
-    ``ends`` are the sources, and the targets or ``None``.  On a GPU ``cooperative`` searches.  On the CPU
-    ``top-down-sequential`` searches a small graph, and begins to search a larger one; if that comes to no end
-    soon, ``direction-optimising`` continues after the last complete level where the edges lead both ways or
-    the graph is prepared, and ``top-down`` elsewhere.
+    ``ends`` are the sources, and the targets or ``None``.  On a GPU ``cooperative`` searches, or without a
+    cutoff the method for which the graph is prepared.  On the CPU ``top-down-sequential`` searches a small
+    graph, and begins to search a larger one; if that comes to no end soon, ``direction-optimising`` continues
+    after the last complete level where the rows of incoming edges are there, and ``top-down`` where not.
     """
     sources, targets = ends
     if device != "cpu":
-        run = METHODS["cooperative"].run
-        return "cooperative", *_timed(run, rows, sources, cutoff, device, {})
+        name = rows.prepared if rows.prepared and cutoff == NO_CUTOFF else "cooperative"
+        return name, *_timed(METHODS[name].run, rows, sources, cutoff, device, {})
     if rows.is_small:
         return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()
     known, level = search_nearby(rows, sources, cutoff)
     if level is None or (targets is not None and np.isin(targets, known.vertices).all()):
         return "top-down-sequential", perf_counter() - start, known
-    pulls = rows.symmetric or rows.pulls
+    pulls = rows.symmetric or rows.prepared
     name, incoming = ("direction-optimising", rows.incoming) if pulls else ("top-down", None)
     dense = level_synchronous(rows, incoming, known, level, cutoff)
     return name, perf_counter() - start, dense

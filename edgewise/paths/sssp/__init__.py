@@ -89,6 +89,13 @@ METHODS = {
         memory=lambda size: size.weight * size.vertices + (size.weight + 8) * size.entries,
         stops_at_targets=True,
     ),
+    "contraction-hierarchy": PathMethod(
+        Driver("edgewise.paths.sssp.contraction_hierarchy:distances_by_hierarchy"),
+        "vertices of low degree are eliminated once; up to a core and down again",
+        "Geisberger et al. 2008; Delling et al. 2011",
+        weights="whole, not negative",
+        directed=False,
+    ),
     "phast": PathMethod(
         Driver("edgewise.paths.hierarchy.phast:distances"),
         "up a contraction hierarchy and down all of it, level by level",
@@ -157,7 +164,7 @@ def shortest_paths(
         (the message names its vertices), or a distance beyond the largest number of its type.
     OptionError
         No source or a table of them, an unknown method or option, a method that does not take negative
-        weights or floats, or a cutoff or targets with negative weights.
+        weights, floats or directed graphs, or a cutoff or targets with negative weights.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -224,9 +231,10 @@ def _auto(rows, search):
     """Name of the method that ``auto`` takes, and what that has found if it has searched already.
 
     ``phast`` searches for all distances, which are whole numbers, of a graph that is prepared for routes.
-    ``bellman-ford`` takes negative weights.  On a GPU others are left to ``near-far``.  On the CPU
-    ``near-far-sequential`` searches a small graph, and a larger one if that ends soon: where few vertices are
-    within reach, or few wait at a time, or targets are near.  ``delta-stepping`` searches the others.
+    ``bellman-ford`` takes negative weights.  On a GPU others are left to ``near-far``, or without a cutoff to
+    the method for which the graph is prepared.  On the CPU ``near-far-sequential`` searches a small graph,
+    and a larger one if that ends soon: where few vertices are within reach, or few wait at a time, or targets
+    are near.  ``delta-stepping`` searches the others.
     """
     if rows.spread.least < 0:
         return "bellman-ford", None
@@ -234,7 +242,7 @@ def _auto(rows, search):
     if rows.routes is not None and everything and METHODS["phast"].takes_weights(rows.weights.dtype):
         return "phast", None
     if search.device != "cpu":
-        return "near-far", None
+        return rows.prepared if rows.prepared and search.cutoff is None else "near-far", None
     found = None
     if not rows.is_small:
         limit = limit_in(search.cutoff, rows.weights.dtype)

@@ -309,12 +309,14 @@ def expand_sparse(worker, search, turn, size):
 class Limits(NamedTuple):
     """What is searched for.
 
-    The sources ``first``, int, and ``others`` (k - 1,) int64; the number of near vertices from which on
-    rounds are dense; and lengths: step of the threshold, cutoff, distance of unreached vertices.
+    The sources ``first``, int, and ``others`` (k - 1,) int64; ``ranks`` (n,), the rows of vertices, or empty
+    where row ``v`` is that of vertex ``v``; the number of near vertices from which on rounds are dense; and
+    lengths: step of the threshold, cutoff, distance of unreached vertices.
     """
 
     first: int
     others: Any
+    ranks: Any
     dense_from: int
     delta: Any
     cutoff: Any
@@ -322,10 +324,11 @@ class Limits(NamedTuple):
 
 
 @device
-def start_at(vertex, search):
+def start_at(vertex, search, ranks):
     """Reach a source, which is pending."""
-    search.distances[vertex] = 0
-    search.flags[vertex] = 1
+    row = np.int64(ranks[vertex]) if len(ranks) else np.int64(vertex)
+    search.distances[row] = 0
+    search.flags[row] = 1
 
 
 @device
@@ -338,9 +341,9 @@ def start(worker, search, limits):
         search.words[position] = 0
     barrier_wait(worker)
     for item in range(worker.id, len(limits.others), worker.count):
-        start_at(limits.others[item], search)
+        start_at(limits.others[item], search, limits.ranks)
     if worker.id == 0:
-        start_at(limits.first, search)
+        start_at(limits.first, search, limits.ranks)
     barrier_wait(worker)
 
 
@@ -445,8 +448,19 @@ def search_near_far(worker, search, limits):
 
 def near_far(rows, sources, cutoff, delta=0, dense_from=QUEUED_VERTICES):
     """Search by steps of ``delta`` (0: one that fits the weights), dense from ``dense_from`` vertices on."""
+    delta = delta or fitting(rows, rows.spread.mean)
+    distances = search_by_thresholds(rows, sources, cutoff, delta, dense_from=dense_from)
+    return distances, past_the_end(rows, distances, cutoff)
+
+
+def search_by_thresholds(rows, sources, cutoff, delta, ranks=None, dense_from=QUEUED_VERTICES):
+    """Distances by row; ``ranks``, if given, are the rows of vertices.
+
+    Distances beyond the end of their type count as unreached.
+    """
     device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
+    ranks = arrays.empty(0, index_type, device) if ranks is None else ranks
     distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))
     words = arrays.empty(2 * -(-n // FLAGS), np.uint32, device)
     capacity = 2 * dense_from + -(-room_for_pieces(len(rows.neighbours)) // QUEUES)
@@ -455,9 +469,9 @@ def near_far(rows, sources, cutoff, delta=0, dense_from=QUEUED_VERTICES):
     search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)
     others = arrays.move(sources[1:], device) if len(sources) > 1 else arrays.empty(0, np.int64, device)
     number = float if dtype.kind == "f" else int
-    lengths = step_of(delta or fitting(rows), dtype), number(cutoff), number(unreached(dtype))
-    search_near_far(search, Limits(int(sources[0]), others, dense_from, *lengths))
-    return distances, past_the_end(rows, distances, cutoff)
+    lengths = step_of(delta, dtype), number(cutoff), number(unreached(dtype))
+    search_near_far(search, Limits(int(sources[0]), others, ranks, dense_from, *lengths))
+    return distances
 
 
 def step_of(delta, dtype):
@@ -468,6 +482,6 @@ def step_of(delta, dtype):
     return none if delta >= none else max(1, math.ceil(delta))
 
 
-def fitting(rows):
-    """A step of the threshold: by the mean weight, and the larger the fewer edges a vertex has."""
-    return REACH * rows.spread.mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1
+def fitting(rows, mean):
+    """A step of the threshold: by the ``mean`` weight, and the larger the fewer edges a vertex has."""
+    return REACH * mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1

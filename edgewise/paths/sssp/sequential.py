@@ -125,6 +125,11 @@ def near_far_sequential(rows, sources, cutoff, targets=None):
         found, given_up = search_nearby(rows, sources, cutoff, targets)
         if given_up is None:
             return found, False
+    return search_all(rows, sources, cutoff)
+
+
+def search_all(rows, sources, cutoff):
+    """Search all vertices."""
     n, dtype, none = rows.n_vertices, rows.weights.dtype, just_beyond(cutoff)
     (pending,) = rows.borrow("sequential", 1) or (_memory(n, rows.neighbours.dtype),)
     distances = filled(n, none, dtype)
