@@ -51,8 +51,8 @@ CPU_GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
 TIMED = [method for method in METHODS if method != "propagate"]
 #: Methods that are left out: those for the other kind of device, which every device can run.
 OTHERS = {
-    "cpu": ("edge-filter", "edge-reach", "hang-rem", "hook-sample"),
-    "cuda": ("rem-sequential", "rem-ranges", "rem-edge-sample", "ecl-pairs"),
+    "cpu": ("edge-filter", "edge-reach", "hang-rem"),
+    "cuda": ("rem-sequential", "rem-ranges", "rem-edge-sample"),
 }
 FORMS = {"edges": ("natural", "permuted", "natural mixed", "permuted mixed"), "rows": families.ORDERS}
 SIZES = {"cpu": (10, 14, 16, 18, 20), "cuda": (12, 16, 18, 20, 21, 22)}

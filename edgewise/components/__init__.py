@@ -149,21 +149,10 @@ METHODS = {
         "after Alg. 1",
         options=SAMPLE,
     ),
-    "hook-sample": read_rows(
-        Driver("edgewise.components.sampling:hook_sample"),
-        "plain hooks as the sample, then skip the giant",
-        "after Hellås 2018, 4.2.1",
-        options=SAMPLE,
-    ),
     "ecl-cc": read_rows(
         Driver("edgewise.components.ecl_cc:ecl_cc"),
         "hang below a smaller neighbour, then every edge once",
         "ECL-CC, 2018",
-    ),
-    "ecl-pairs": read_rows(
-        Driver("edgewise.components.ecl_cc:ecl_pairs"),
-        "the same, the other edges as a list fetched ahead",
-        "after ECL-CC",
     ),
     "propagate": read_rows(
         Driver("edgewise.components.propagate:propagate"),

@@ -6,17 +6,11 @@ and the rows of its vertices, nearly all of the graph, are never read: an edge t
 is seen from its other endpoint.  That needs symmetric rows.  The first neighbour is hooked by a plain write
 (see :mod:`edgewise.components.ecl_cc`), the others by Rem's algorithm.
 
-The other two samples are joined by plain writes.  A lost write loses a connection, which
+*Rem without atomics* (``rem-sample``).  Sequential Rem is twice as fast as the parallel one on the same core,
+since a compare-and-swap stops the processor from executing ahead.  All threads at once therefore join the
+first neighbours of each vertex by it, with plain writes.  A lost write loses a connection, which
 :func:`finish_outside` restores, but never makes a wrong one: a parent is always a smaller vertex of the same
 component.
-
-*Hooks* (after Hellås 2018, section 4.2.1).  Where neighbours have close numbers, as in street networks, two
-plain rounds over two neighbours of each vertex build nearly the whole forest without atomics.  With scattered
-ids they are several times slower than Rem's algorithm.
-
-*Rem without atomics.*  Sequential Rem is twice as fast as the parallel one on the same core, since a
-compare-and-swap stops the processor from executing ahead.  All threads at once therefore join the first
-neighbours of each vertex by it.
 
 *Edge lists* (``rem-edge-sample``), dense and in random order.  The sample are runs of edges, joined in the
 same way.  A byte for every vertex then says whether it is in the giant component; those of a million vertices
@@ -112,47 +106,6 @@ def afforest(vertices, csr, rounds=ROUNDS):
     for position in range(1, rounds):
         join_neighbour(vertices, parent, offsets, neighbours, position)
     compress(vertices, parent)
-    finish_outside(vertices, parent, csr)
-    return parent
-
-
-@device
-def see_two(vertex, parent, second, offsets, neighbours, entries):
-    """Degree and first two neighbours of a vertex; neighbours beyond the degree are arbitrary."""
-    first, end = offsets[vertex], offsets[vertex + 1]
-    return end - first, neighbours[min(first, entries - 1)], neighbours[min(first + 1, entries - 1)]
-
-
-@each.prefetch(see_two)
-def hang_below_nearer(vertex, seen, parent, second, offsets, neighbours, entries):
-    """Start ``vertex`` below the nearer of its smaller first neighbours; ``second`` holds the other one."""
-    degree, one, two = seen
-    far = one if degree > 0 and one < vertex else vertex
-    near = two if degree > 1 and two < vertex else far
-    parent[vertex] = near
-    second[vertex] = far
-
-
-@each.prefetch(lambda vertex, parent, second: (parent[vertex], parent[second[vertex]]))
-def hook_second(vertex, seen, parent, second):
-    """Write the smaller of two parents over the larger; concurrent writes may be lost."""
-    one, other = seen
-    if one < other:
-        parent[other] = one  # race: of two writes one is lost, and restored after the sample
-    elif other < one:
-        parent[one] = other  # race: as above
-
-
-def hook_sample(vertices, csr, rounds=ROUNDS):
-    """``rounds`` rounds of plain hooks as the sample."""
-    if not len(csr.neighbours):
-        return singletons(vertices, csr.neighbours)
-    parent, second = new_parents(vertices, csr.neighbours), new_parents(vertices, csr.neighbours)
-    hang_below_nearer(vertices, parent, second, csr.offsets, csr.neighbours, len(csr.neighbours))
-    compress(vertices, parent)
-    for _ in range(rounds):
-        hook_second(vertices, parent, second)
-        compress(vertices, parent)
     finish_outside(vertices, parent, csr)
     return parent
 

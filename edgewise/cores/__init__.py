@@ -31,14 +31,6 @@ METHODS = {
         "Kabir & Madduri 2017",
         memory=lambda size: bytes_of_rows_and(12 * size.vertices, size),
     ),
-    "buckets": Method(
-        Driver("edgewise.cores.buckets:buckets"),
-        "vertices sorted by degree on one core",
-        "Batagelj & Zaveršnik 2003",
-        devices=("cpu",),
-        memory=lambda size: bytes_of_rows_and(36 * size.vertices, size),
-        baseline=True,
-    ),
 }
 
 

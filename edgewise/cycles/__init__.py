@@ -60,9 +60,6 @@ class CycleOptions(CallOptions, total=False):
     cap: int
     marked: bool
     client: Any
-    small: int
-    large: int
-    all_from: int
 
 
 @front
@@ -111,9 +108,6 @@ def cycle_counts(
         Option of ``"enumerate"``: steps after which it gives up.
     marked : bool, optional
         Option of ``"dfs"``: the vertices of a path are marked in an array instead of being compared.
-    small, large, all_from : int, optional
-        Options of ``"squares"`` and ``"pentagons"`` on a GPU: up to ``small`` wedges a warp counts a vertex,
-        up to ``large`` a block, and from ``all_from`` on the whole grid.
 
     Returns
     -------

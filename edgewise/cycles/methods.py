@@ -9,11 +9,6 @@ from typing import Any
 from edgewise.cycles.counting.ranked import bytes_of_ranks
 from edgewise.method import Driver, Method, Option
 
-#: A number of wedges or of steps.
-HUGE = Option(below=2**63)
-#: Wedges up to which a warp and a block of a GPU count an apex vertex, and from which on the whole grid does.
-LIMITS = {"small": HUGE, "large": HUGE, "all_from": HUGE}
-
 
 @dataclass(frozen=True)
 class CycleMethod(Method):
@@ -73,7 +68,6 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.squares:work"),
         whole=Driver("edgewise.cycles.counting.squares:whole"),
         lengths=(4,),
-        options=LIMITS,
         memory=bytes_of_ranks,
     ),
     "pentagons": CycleMethod(
@@ -83,7 +77,6 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.pentagons:work"),
         whole=Driver("edgewise.cycles.counting.pentagons:whole"),
         lengths=(5,),
-        options=LIMITS,
         memory=bytes_of_ranks,
     ),
     "walks": CycleMethod(
@@ -98,7 +91,7 @@ METHODS = {
         "every cycle, found at its highest vertex",
         "bounded search",
         work=Driver("edgewise.cycles.search.enumerate:work"),
-        options={"cap": HUGE},
+        options={"cap": Option(below=2**63)},
         cost=0.4,
         enumerates=True,
     ),

@@ -4,8 +4,7 @@ import networkx as nx
 import numpy as np
 
 import edgewise
-from edgewise.cores.buckets import buckets
-from edgewise.cores.peel import Rows
+from edgewise.cores.peel import Rows, peel
 from edgewise.networkx.registry import implements
 from edgewise.networkx.small import is_small
 
@@ -37,7 +36,7 @@ def cores_of(G):
     def find():
         if (G.rows() == G.outgoing()[1]).any():
             raise nx.NetworkXNotImplemented(SELF_LOOPS)
-        return buckets(Rows(*G.outgoing())) if is_small(G) else edgewise.core_numbers(G.graph).cores
+        return peel(Rows(*G.outgoing())) if is_small(G) else edgewise.core_numbers(G.graph).cores
 
     return G.cached("core numbers", find)
 

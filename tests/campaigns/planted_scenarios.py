@@ -22,7 +22,7 @@ import numpy as np
 
 import edgewise as ew
 from edgewise.device import arrays
-from tests import jitter
+from tests import jitter, oracles
 
 #: Scenarios by name: on a GPU, and by threads.
 ON_GPU: dict = {}
@@ -123,7 +123,7 @@ on_gpu(
     "cores",
     dense,
     lambda graph: ew.core_numbers(graph, method="peel").on_host().cores,
-    lambda graph: ew.core_numbers(graph, method="buckets").cores,
+    lambda graph: oracles.core_numbers(graph.n_vertices, graph.sources.tolist(), graph.targets.tolist()),
 )
 for length, method in ((3, "triangles"), (4, "squares"), (5, "pentagons"), (6, "walks"), (6, "enumerate")):
     on_gpu(
@@ -307,7 +307,6 @@ by_threads("hook up", COMPONENTS, lambda t, seed: (
 by_threads("shortened", COMPONENTS, lambda t, seed: t.shortened_by_three(
     seed, t.with_jittery_cas(t.union_or_shorten, union=t.with_jittery_cas(t.rem_union))
 ) == [0] * 8)  # fmt: skip
-by_threads("chunks", COMPONENTS, lambda t, seed: t.in_chunks(seed) == [0] * 7)
 by_threads("ranges", COMPONENTS, lambda t, seed: t.in_ranges(seed) == [0] * 7)
 by_threads("stream ranges", COMPONENTS, lambda t, seed: (
     t.ranges_contracted_by_three(seed) == ([6, 3], [24, 15])))  # fmt: skip

@@ -57,7 +57,7 @@ def test_hook_with_any_number_of_plain_rounds(iterations):
         assert labels_of("hook", *ZOO[shape], iterations=iterations) == oracle(*ZOO[shape])
 
 
-@pytest.mark.parametrize("name", ["afforest", "rem-sample", "hook-sample"])
+@pytest.mark.parametrize("name", ["afforest", "rem-sample"])
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_sampling_with_any_number_of_rounds(name, rounds):
     for shape in ("grid", "dense", "two cliques"):
@@ -71,7 +71,7 @@ def stars(count, leaves):
     return n, order[np.repeat(np.arange(count), leaves)], order[np.arange(count, n)]
 
 
-@pytest.mark.parametrize("name", ["auto", "afforest", "rem-sample", "hook-sample", "ecl-cc"])
+@pytest.mark.parametrize("name", ["auto", "afforest", "rem-sample", "ecl-cc"])
 def test_long_rows_outside_the_giant(name):
     graph = stars(5, 80)
     assert labels_of(name, *graph) == oracle(*graph)
@@ -191,7 +191,7 @@ def test_ranges_of_any_list_lose_no_edge(monkeypatch, count, room):
 
 
 @pytest.mark.parametrize("scattered", [False, True])
-@pytest.mark.parametrize("name", ["rem", "rem-sample", "rem-edge-sample", "ecl-pairs"])
+@pytest.mark.parametrize("name", ["rem", "rem-sample", "rem-edge-sample"])
 def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scattered):
     limits = replace(tuning.CPU, components_cached=0 if scattered else 1 << 60)
     monkeypatch.setattr(tuning, "CPU", limits)

@@ -105,7 +105,7 @@ def test_outcomes_are_few_methods_and_all_are_shown(kind, rows):
 def test_every_other_method_is_a_baseline_or_asked_for_by_name():
     """The guide says which methods only a user takes, and has a line for every outcome."""
     guide = GUIDE.read_text()
-    by_name = re.search(r"`auto` never takes (.*?), which are asked for by name", guide, re.DOTALL)
+    by_name = re.search(r"`auto` never takes (.*?), which is asked for by name", guide, re.DOTALL)
     named = set(re.findall(r"`([a-z-]+)`", by_name[1]))
     rest = {name for name, one in METHODS.items() if not one.baseline} - outcomes("cpu") - outcomes("cuda")
     assert named == rest

@@ -448,11 +448,11 @@ def whole(graph, most: float) -> Callable[[], Whole] | None:
     return whole_by_rank(graph, 5, most, TablePentagons)
 
 
-def start(ranked: Ranked, order, length: int, **sizes):
+def start(ranked: Ranked, order, length: int):
     """Prepare a count of the pentagons below the vertices of ``order``, on the device of ``ranked``."""
     if ranked.device == "cpu":
         return ThreadPentagons(ranked, order)
-    return TablePentagons(ranked, order, **sizes)
+    return TablePentagons(ranked, order)
 
 
 def work(ranked: Ranked, length: int):

@@ -208,9 +208,9 @@ class TableSquares(ApexCounter):
         self.state = Arrays(self.graph, self.counts)
 
 
-def start(ranked: Ranked, order, length: int, **sizes):
+def start(ranked: Ranked, order, length: int):
     """Prepare a count of the squares below the vertices of ``order``, on the device of ``ranked``."""
-    return on_threads(ranked, order) if ranked.device == "cpu" else TableSquares(ranked, order, **sizes)
+    return on_threads(ranked, order) if ranked.device == "cpu" else TableSquares(ranked, order)
 
 
 def whole(graph, most: float) -> Callable[[], Whole] | None:
