@@ -59,7 +59,9 @@ def warm_up(pairs, path):
     for start in (0, size):
         more = pairs.slice(2 * size + start, size)
         store.apply(remove=stored.slice(start, size), add=more)
-    ew.ClusterStore.open(path).apply(add=pairs.slice(0, 100))
+    store.close()  # which waits for its base
+    with ew.ClusterStore.open(path) as store:
+        store.apply(add=pairs.slice(0, 100))
     shutil.rmtree(path)
 
 
