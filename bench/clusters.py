@@ -49,14 +49,19 @@ def tables(n_pairs, n_added, n_removed):
 
 
 def warm_up(pairs, path):
-    """Compile what a store needs."""
+    """Compile what a store needs, in batches that all threads work on."""
     import edgewise as ew
 
-    few = pairs.slice(0, 300_000)  # enough for all threads
+    size = min(500_000, len(pairs) // 4)
     store = ew.ClusterStore.create(path, threshold=THRESHOLD)
-    for batch in ({"add": few}, {"add": few.slice(5000), "remove": few.slice(0, 200_000).select([0, 1])}):
-        store.apply(**batch)
-    ew.ClusterStore.open(path).apply(add=few.slice(0, 100))
+    store.apply(add=pairs.slice(0, 2 * size))
+    stored = store.pairs().select([0, 1])
+    for start in (0, size):
+        more = pairs.slice(2 * size + start, size)
+        store.apply(remove=stored.slice(start, size), add=more)
+    store.close()  # which waits for its base
+    with ew.ClusterStore.open(path) as store:
+        store.apply(add=pairs.slice(0, 100))
     shutil.rmtree(path)
 
 

@@ -225,6 +225,15 @@ def find_missing(item, rows, scores, found):
 
 
 @each
+def most_of(segment, begins, order, scores, best):
+    """Find the highest score of a segment of items in order."""
+    score = scores[order[begins[segment]]]
+    for item in range(begins[segment] + 1, begins[segment + 1]):
+        score = max(score, scores[order[item]])
+    best[segment] = score
+
+
+@each
 def find_members(record, records, found):
     """Mark a record of a tree that is touched."""
     found[record] = records.is_touched[records.trees[record]]
@@ -389,11 +398,11 @@ def _best(keys, scores):
     if not len(keys):
         return keys, np.empty(0)
     keys, order = ordered(keys)
-    begins = begins_of(keys)[:-1]
-    scores = filled(len(keys), 1.0, np.float64) if scores is None else gather(scores, order)
-    if len(begins) == len(keys):
-        return keys, scores
-    return gather(keys, begins), np.maximum.reduceat(scores, begins)
+    begins = begins_of(keys)
+    best = filled(len(begins) - 1, 1.0, np.float64)
+    if scores is not None:
+        most_of(len(best), begins, order, scores, best)
+    return keys if len(best) == len(keys) else gather(keys, begins[:-1]), best
 
 
 def _decisions(state, request, is_there, name):

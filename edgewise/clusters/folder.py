@@ -95,7 +95,7 @@ class Folder:
     facts : dict
         Those of its manifest.
     base : dict
-        Those of the base that is there, of an empty one if none is.
+        Those of the base that was read, or that was begun last, whether it could be written or not.
     """
 
     def __init__(self, path):
@@ -110,11 +110,12 @@ class Folder:
         self.wait()
         for _ in range(TRIES):
             self.facts, self.base = read_manifest(self.path), NO_BASE
-            names = [one.name for one in self.path.glob("base-*") if self._number(one) <= self.n_entries]
-            if not names:
+            bases = list(self.path.glob("base-*"))
+            if not bases:
                 break
+            own = [one for one in bases if self._number(one) <= self.n_entries]  # none, if all are newer
             with suppress(OSError, ValueError, LookupError, TypeError, EdgewiseError):
-                return self._continued(*self._from_base(self.path / max(names)))
+                return self._continued(*self._from_base(max(own)))
         return self._continued(self._empty(), NO_BASE)
 
     @property
@@ -219,17 +220,19 @@ class Folder:
         """Write the arrays of a state as the base, with room for more, while the caller goes on.
 
         Other threads do this, to the end of the process if need be.  If it cannot be done, the base before
-        stays, and a later entry tries again.
+        stays, and another one is begun once as much has changed after this one.
         """
+        arrays = _arrays(state)
         base: dict[str, Any] = {MARK: VERSION, "entry": state.facts.entry, "facts": state.facts._asdict()}
         base |= {"n_removed": state.n_removed, "history": _checksum({"entries": self.facts["entries"]})}
+        base["bytes"] = sum(array.nbytes for array in arrays.values())
+        self.base, arrays = base, arrays | _copied({name: arrays[name] for name in CHANGING})
         pool = ThreadPoolExecutor(1, "edgewise-base")
-        self._writing, self._writer = pool.submit(self._write_base, _base_arrays(state), base), os.getpid()
+        self._writing, self._writer = pool.submit(self._write_base, arrays, base), os.getpid()
         pool.shutdown(wait=False)
 
     def _write_base(self, arrays, base):
         """Write a base, and remove those before it."""
-        base["bytes"] = sum(array.nbytes for array in arrays.values())
         with atomic_folder(self.path / "base") as part:
             base["arrays"] = {name: _write_array(part / f"{name}.npy", one) for name, one in arrays.items()}
             _write_facts(part / MANIFEST, base)
@@ -237,7 +240,6 @@ class Folder:
             shutil.rmtree(goal, ignore_errors=True)  # which was damaged
             os.replace(part, goal)
         _sync(self.path)
-        self.base = base
         for one in self.path.glob("base-*"):
             if self._number(one) < base["entry"]:
                 shutil.rmtree(one, ignore_errors=True)
@@ -318,7 +320,7 @@ def _checksum(facts):
 def _write_facts(path, facts):
     """Replace a file of facts, on disk."""
     with atomic_write(path) as part:
-        part.write_text(json.dumps(facts | {"checksum": _checksum(facts)}, indent=1))
+        part.write_text(json.dumps(facts | {"checksum": _checksum(facts)}))
         _sync(part)
     _sync(path.parent)
 
@@ -348,23 +350,26 @@ def bytes_of(delta: Delta) -> int:
     return ids + sum(one.nbytes for one in delta if isinstance(one, np.ndarray))
 
 
-def _base_arrays(state):
-    """The arrays of a state by name, as they stay while it changes."""
+def _arrays(state):
+    """The arrays of a state by name."""
     arrays = {name: part.used_items() for name, part in _parts(state).items()}
     for name, one in _runs(state).items():
         for number, run in enumerate(one.runs):
             arrays[f"{name}-keys-{number}"], arrays[f"{name}-rows-{number}"] = run
-    with ThreadPoolExecutor(threads.count(), "edgewise-copy") as pool:
-        arrays |= {name: _copied(arrays[name], pool) for name in CHANGING}
     return arrays | {"musts": state.musts, "cannots": state.cannots}
 
 
-def _copied(array, pool):
-    """A copy of an array, by the threads of a pool."""
-    copy = np.empty_like(array)
-    pieces = (slice(first, first + PIECE) for first in range(0, len(array), PIECE))
-    list(pool.map(lambda piece: np.copyto(copy[piece], array[piece]), pieces))
-    return copy
+def _copied(arrays):
+    """Copies of arrays by name, by all threads."""
+    copies = {name: np.empty_like(array) for name, array in arrays.items()}
+    pieces = (
+        (copies[name][first : first + PIECE], array[first : first + PIECE])
+        for name, array in arrays.items()
+        for first in range(0, len(array), PIECE)
+    )
+    with ThreadPoolExecutor(threads.count(), "edgewise-copy") as pool:
+        list(pool.map(lambda piece: np.copyto(*piece), pieces))
+    return copies
 
 
 def _write_array(path, array):

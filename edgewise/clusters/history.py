@@ -93,7 +93,7 @@ def asked_table(request: Request):
         scores = np.full(len(values), np.nan)
         if operation == "add" and request.scores is not None:
             scores = request.scores
-        columns = {"operation": pa.array([operation]).take(arrow_array(np.zeros(len(values), np.int64)))}
+        columns = {"operation": pa.repeat(pa.scalar(operation, pa.string()), len(values))}
         columns |= {"source": arrow_array(sources), "target": arrow_array(targets)}
         parts.append(pa.table(columns | {"score": arrow_array(scores, np.isnan(scores))}))
     return pa.concat_tables(parts)

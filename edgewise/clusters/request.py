@@ -284,5 +284,7 @@ class LookUp:
             return None
         entered = [self.entered._column(None)] if len(self.entered) else []
         columns = entered + self.waiting
+        if len(columns) == 1:
+            return columns[0]
         kind = max((one.type for one in columns), key=lambda one: str(one).startswith("large"))
         return pa.concat_arrays([one.cast(kind) for one in columns])

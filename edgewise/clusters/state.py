@@ -28,6 +28,8 @@ HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 #: Name of the cluster of a record that is deleted.
 NO_CLUSTER = -1
+#: Parts of pairs: their two records, and their scores.
+PAIRS = ("ones", "others", "scores")
 #: Facts that people set.
 SETTINGS = ("threshold", "max_size", "one_to_one")
 
@@ -52,9 +54,9 @@ def keys_of(sources, targets):
     return keys
 
 
-def ends_of(keys):
-    """The two records of pairs by their keys: two (m,) uint32 arrays."""
-    ends = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint32)
+def ends_of(keys, ends=None):
+    """The two records of pairs by their keys: two (m,) uint32 arrays, those in ``ends`` if there are some."""
+    ends = ends or (np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint32))
     with few_steps(len(keys)):
         _write_ends(len(keys), keys, *ends)
     return ends
@@ -209,7 +211,7 @@ class State:
         kept, self.n_removed = marked(~np.isnan(self["scores"])), 0
         moved = filled(self.n_pairs, ABSENT, np.int64)
         scatter(moved, kept, np.arange(len(kept)))
-        for name in ("ones", "others", "scores"):
+        for name in PAIRS:
             values = gather(self[name], kept)
             self.parts[name] = Growing(values.dtype)
             self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
@@ -235,8 +237,9 @@ class State:
         if len(delta.keys):
             rows = np.arange(self.n_pairs, self.n_pairs + len(delta.keys), dtype=np.uint32)
             self.pair_runs.add(Run(delta.keys, rows))
-            for name, values in zip(("ones", "others", "scores"), (*ends_of(delta.keys), delta.new_scores)):
-                self.parts[name].extend(len(values), len(values) // SPARE)[:] = values
+            new = [self.parts[name].extend(len(rows), len(rows) // SPARE) for name in PAIRS]
+            ends_of(delta.keys, new[:2])
+            new[2][:] = delta.new_scores
         scatter(self["scores"], delta.rows, delta.scores)
         scatter(self["trees"], delta.records, delta.trees)
         scatter(self["clusters"], delta.records, delta.clusters)

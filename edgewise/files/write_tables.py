@@ -139,9 +139,9 @@ def _repeating(table):
     rows = arrow_array(np.arange(count) * table.num_rows // max(count, 1))
     for name, column in zip(table.column_names, table.columns):
         try:
-            sample = column.take(rows)
-            distinct = _count_distinct(sample)
-        except pa.ArrowException:  # lists, views and other values
+            sample = column.take(rows).combine_chunks()
+            distinct = len(sample.dictionary_encode().dictionary)  # other threads go on meanwhile
+        except pa.ArrowException:  # lists and other values
             continue
         repeats = 0 < distinct <= (count - sample.null_count) // REPEATS
         if repeats and not pa.types.is_boolean(column.type):
@@ -158,17 +158,6 @@ def _codecs(table, integers):
     others = [name for name in table.column_names if name not in integers]
     codecs = dict.fromkeys(integers, "none") | dict.fromkeys(others, "zstd")
     return {"compression": codecs, "compression_level": dict.fromkeys(others, 1)}
-
-
-def _count_distinct(column):
-    """Number of distinct values that are not null."""
-    from pyarrow import types
-
-    if types.is_integer(column.type) or types.is_string(column.type):
-        return len({*column.to_pylist(), None}) - 1
-    import pyarrow.compute as pc  # takes longer than to look at these values
-
-    return pc.count_distinct(column).as_py()
 
 
 def _numbers(table):

@@ -4,7 +4,8 @@
 
 ``--on-disk 0.1`` is the share of histories whose stores are in folders, in the folder for temporary files.
 There writing is ended at a step that is drawn, as by a kill, and the store is opened again: it must be as it
-was before the batch, or after it.  Some lose the files that can be made of others.
+was before the batch, or after it.  Some lose the files that can be made of others.  ``--seconds 250`` ends
+the campaign sooner; the last line says how many histories were tried.
 
 A history has up to ten batches of pairs and records that are added and removed, decisions that are made and
 withdrawn, and settings, on a dozen ids; many scores are equal, and a part of the batches cannot be done.
@@ -23,6 +24,7 @@ import random
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -251,25 +253,30 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--on-disk", type=float, default=0.1)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     given = parser.parse_args(arguments)
-    attempt, counts = partial(try_history, seed=given.seed, on_disk=given.on_disk), Counter()
+    end = time.monotonic() + given.seconds
+    attempt = partial(try_history, seed=given.seed, on_disk=given.on_disk)
     if given.processes == 1:
-        found = map(attempt, range(given.cases))
-        counts = _counted(found)
+        counts = _counted(map(attempt, range(given.cases)), end)
     else:
         with ProcessPoolExecutor(given.processes) as pool:
-            counts = _counted(pool.map(attempt, range(given.cases), chunksize=50))
-    print(json.dumps({"cases": given.cases, "seed": given.seed, **counts}))
+            counts = _counted(pool.map(attempt, range(given.cases), chunksize=50), end)
+            pool.shutdown(cancel_futures=True)
+    print(json.dumps({"seed": given.seed, **counts}))
     return counts
 
 
-def _counted(results):
-    """The counts of all histories; a line for each that is wrong."""
+def _counted(results, end):
+    """The counts of all histories up to a time; a line for each that is wrong."""
     counts = Counter()
     for result in results:
+        counts["cases"] += 1
         if isinstance(result, str):
-            print(result)
+            print(result, flush=True)
         counts += Counter({"wrong": 1}) if isinstance(result, str) else result
+        if time.monotonic() > end:
+            break
     return dict(counts)
 
 

@@ -109,6 +109,38 @@ def test_a_base_that_cannot_be_written_is_left_out(tmp_path, monkeypatch):
     assert same(ew.ClusterStore.open(tmp_path / "store"), expected_after(2))
 
 
+def test_a_base_that_cannot_be_written_is_not_tried_for_a_few_changes(tmp_path, monkeypatch):
+    def tried(*_):
+        tries.append(store.entry)
+        full()
+
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    monkeypatch.setattr(folder, "_write_array", tried)
+    store, tries = ew.ClusterStore.create(tmp_path / "store", threshold=0.5), []
+    for batch in ([(one, one + 1, 0.9) for one in range(90)], [(0, 2, 0.9)], [(0, 3, 0.9)]):
+        store.apply(add=batch)
+        store._history.wait()
+    assert tries == [1]
+    store.apply(add=[(one, one + 1, 0.9) for one in range(200, 290)])
+    store._history.wait()
+    assert len(tries) == 2 and not list((tmp_path / "store").glob("*base*"))
+
+
+def test_a_reader_of_an_old_manifest_takes_a_new_base(tmp_path, monkeypatch):
+    """A base replaces the one before after the manifest was read, and before the folder is looked at."""
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    path, read, old = tmp_path / "store", folder.read_manifest, []
+    with ew.ClusterStore.create(path, threshold=0.5) as store:
+        store.apply(**batch_after(0))
+        old.append(read(path))
+        store._history.wait()
+        store.apply(**batch_after(1))
+    assert [one.name for one in path.glob("base-*")] == ["base-00000002"]
+    monkeypatch.setattr(folder, "read_manifest", lambda path: old.pop() if old else read(path))
+    store = ew.ClusterStore.open(path)
+    assert same(store, expected_after(2)) and store._history.base["entry"] == 2
+
+
 def test_removed_pairs_are_left_out_by_every_process_alone(tmp_path, monkeypatch):
     for name in ("FEW_BYTES", "SPARE"):
         monkeypatch.setattr(folder, name, 0)

@@ -49,6 +49,15 @@ def test_files_hold_what_was_written(tmp_path, monkeypatch, n):
     )
 
 
+def test_columns_with_a_dictionary_keep_it(tmp_path):
+    animals = pa.array(["cat", "dog"]).take(pa.array([0, 1, 0, 0] * 9))
+    for name, column in (("few", animals.dictionary_encode()), ("text", animals)):
+        ew.write(pa.table({"animal": column}), tmp_path / f"{name}.parquet")
+        file = parquet.ParquetFile(tmp_path / f"{name}.parquet")
+        assert "RLE_DICTIONARY" in file.metadata.row_group(0).column(0).encodings
+        assert file.read()["animal"].combine_chunks().equals(column)
+
+
 def test_every_number_of_threads_writes_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "ROW_GROUP", 100)
     found = set()
