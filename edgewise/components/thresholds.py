@@ -187,5 +187,5 @@ def _check_memory(graph):
     own = bytes_needed(size, graph.device)
     needed = of_steps("rem", [*steps_to_make(graph, "edges", size), Step("rem", own, own)]).bytes
     if needed > free:
-        problem = f"{graph.device} has too little memory for components at {argument('thresholds')}"
+        problem = f"{graph.device} has too little memory for components at several thresholds"
         raise OutOfMemoryError(f"{problem}: {needed:,} bytes needed, {free:,} free; take a smaller graph")
