@@ -109,7 +109,7 @@ def footer_of(content):
 
 
 class JoinedFooter:
-    """The footer of a file with the row groups of several files, which have one each and are added in order."""
+    """The footer of a file with the row groups of several files, which have one each, in order."""
 
     def __init__(self):
         self.groups: list[bytes] = []
