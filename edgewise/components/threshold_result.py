@@ -54,7 +54,7 @@ class ThresholdComponents(ClusterResult):
         return True
 
     @property
-    def _nested(self):
+    def _nested_components(self):
         return Nested(self._joined_at, self._roots)
 
     @cached_array
@@ -70,7 +70,7 @@ class ThresholdComponents(ClusterResult):
         with arrays.guard(device):
             labels = arrays.empty(count * n, self._roots.dtype, device).reshape(count, n)
             for level, of_level in enumerate(labels, 1):
-                write_level(n, level, self._nested, of_level)
+                write_level(n, level, self._nested_components, of_level)
         return as_labels(labels)
 
     def at(self, threshold: float) -> Components:
@@ -96,7 +96,7 @@ class ThresholdComponents(ClusterResult):
             listed = ", ".join(map(str, self.thresholds))
             raise OptionError(f"{argument('threshold', threshold)} is none of the thresholds {listed}")
         with arrays.guard(arrays.device_of(self._roots)):
-            labels = labels_at(self._nested, self.thresholds.index(threshold) + 1)
+            labels = labels_at(self._nested_components, self.thresholds.index(threshold) + 1)
         own: Any = {"devices": self.devices, "threshold": threshold}
         return Components(self.graph, self.method, self.seconds, labels, **own)
 
@@ -104,7 +104,7 @@ class ThresholdComponents(ClusterResult):
     def _counts_and_largest(self):
         count = len(self.thresholds)
         with arrays.guard(arrays.device_of(self._roots)), few_steps(count * self.graph.n_vertices):
-            return counts_and_largest(self._nested, count)
+            return counts_and_largest(self._nested_components, count)
 
     @property
     def counts(self) -> np.ndarray:
@@ -239,7 +239,7 @@ class ThresholdTable(ClusterTable):
     @cached_property
     def nested(self):
         """The nested components on the host."""
-        return Nested(*(arrays.move(one, "cpu") for one in self.result._nested))
+        return Nested(*(arrays.move(one, "cpu") for one in self.result._nested_components))
 
     @cached_property
     def givers(self):
