@@ -128,6 +128,7 @@ def test_table_is_named_alike_where_clusters_are_the_same():
         "cluster_0.85": ["ann", "ann", "carl", "dora", "eve", "eve"],
     }
     assert found.to_frame("row", min_size=3)["cluster_0.75"].to_pylist() == [0, 0, 0, 3]
+    assert found.to_dict()["dora"] == "ann" and found.to_dict("cluster_0.75")["dora"] == "dora"
     assert found.summary().to_pydict() == {
         "threshold": [0.5, 0.75, 0.85],
         "edges": [4, 3, 2],
