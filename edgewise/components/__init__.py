@@ -412,7 +412,8 @@ def needs(graph, *, method="auto", thresholds=None, device=None, **options) -> N
     if thresholds is not None:
         from edgewise.components.thresholds import bytes_needed, checked
 
-        return Needs(("edges",), "rem", partial(bytes_needed, len(checked(thresholds))), size)
+        checked(thresholds)
+        return Needs(("edges",), "rem", bytes_needed, size)
     check_method(method, METHODS, {})
     if gpu is not None and method in ("auto", "rem"):
         return _needs_on(gpu, graph, method, size)

@@ -57,9 +57,7 @@ class ClusterTable:
     @cached_property
     def sizes(self):
         """Number of members of each component, at its root."""
-        sizes = np.zeros(len(self.labels), np.int64)
-        sizes[arrays.move(self.result.roots, "cpu")] = arrays.move(self.result.sizes(), "cpu")
-        return sizes
+        return sizes_at_roots(self.result)
 
     @cached_property
     def name_givers(self):
@@ -80,7 +78,7 @@ class ClusterTable:
 
     def batches(self, first=0, last=None):
         """Yield record batches, at least one; with ``last`` only of the vertices from ``first`` up to it."""
-        for start, stop, columns in self._own_columns(first, len(self.labels) if last is None else last):
+        for start, stop, columns in self._own_columns(first, self.graph.n_vertices if last is None else last):
             part = slice(start, stop) if self.order is None else self.order[start:stop]
             batch = self._batch(columns | self._clusters(part))
             if self.min_size > 1:
@@ -140,7 +138,7 @@ class ClusterTable:
         stored = [name for name in names if ids is None or name != self.records.id_column]
         for batch in self.records.batches(stored):
             stop = start + batch.num_rows
-            if stop > len(self.labels):
+            if stop > self.graph.n_vertices:
                 break
             columns = dict(zip(stored, batch.columns))
             if ids is not None:
@@ -148,7 +146,7 @@ class ClusterTable:
             yield start, stop, {name: columns[name] for name in names}
             start = stop
         else:
-            if start == len(self.labels):
+            if start == self.graph.n_vertices:
                 return
         raise GraphError(f"{self.records.name} has changed since its ids were read; read it again")
 
@@ -164,13 +162,13 @@ class ClusterTable:
         self.prepare()
         if self.records is not None:
             return self._reader(read_ahead(self.batches()))
-        starts = range(0, max(len(self.labels), 1), self.block)
+        starts = range(0, max(self.graph.n_vertices, 1), self.block)
         return self._reader(in_order(self._batch_from, starts, threads.count(), "edgewise-table"))
 
     def _batch_from(self, start):
         """The batch of the block that begins at a row, whose loops are this thread's alone."""
         with threads.limited(1):
-            return next(self.batches(start, min(start + self.block, len(self.labels))))
+            return next(self.batches(start, min(start + self.block, self.graph.n_vertices)))
 
     def _reader(self, batches):
         import pyarrow as pa
@@ -188,7 +186,9 @@ class ClusterTable:
 
     def rows(self) -> int:
         """Number of rows."""
-        return len(self.labels) if self.min_size == 1 else int(self.sizes[self.sizes >= self.min_size].sum())
+        if self.min_size == 1:
+            return self.graph.n_vertices
+        return int(self.sizes[self.sizes >= self.min_size].sum())
 
     def head(self, rows):
         """The first rows, as a table."""
@@ -207,6 +207,13 @@ class ClusterTable:
     def to_frame(self):
         """The whole table."""
         return self.to_reader().read_all()
+
+
+def sizes_at_roots(result):
+    """Number of members of each component of ``result`` (:class:`Components`), at its root, on the host."""
+    sizes = np.zeros(len(result.labels), np.int64)
+    sizes[arrays.move(result.roots, "cpu")] = arrays.move(result.sizes(), "cpu")
+    return sizes
 
 
 def order_of_ids(ids):

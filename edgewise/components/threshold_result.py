@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.components.cluster_table import ClusterTable
+from edgewise.components.cluster_table import ClusterTable, sizes_at_roots
 from edgewise.components.naming import name_givers_of_levels
-from edgewise.components.result import (
-    ClusterResult,
-    Components,
-    Name,
-    component_count,
-    component_sizes,
-)
+from edgewise.components.nested import Nested, counts_and_largest, labels_at, labels_of, write_level
+from edgewise.components.result import ClusterResult, Components, Name
 from edgewise.components.threshold_limits import is_reached
-from edgewise.device import arrays, each, fetch_add
+from edgewise.device import arrays
+from edgewise.device.threads import few_steps
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.index_type import as_labels
@@ -32,19 +28,6 @@ if TYPE_CHECKING:
 CLUSTER = "cluster_"
 #: Rows of a block, which has many columns.
 BLOCK = 1 << 18
-
-
-@each
-def add_parts(vertex, parts, labels, sizes):
-    """Add the size of a component to that of the one that it is a part of at the next threshold."""
-    if parts[vertex] == vertex and labels[vertex] != vertex:
-        fetch_add(sizes, labels[vertex], sizes[vertex])
-
-
-@each
-def place_size(component, roots, found, sizes):
-    """Write the size of a component at its root."""
-    sizes[roots[component]] = found[component]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,13 +46,18 @@ class ThresholdComponents(ClusterResult):
 
     thresholds: tuple[Any, ...]
     edge_counts: np.ndarray
-    _labels: Any
+    _joined_at: Any
+    _roots: Any
     _weights: Any
 
     def _uses_weights(self):
         return True
 
     @property
+    def _nested_components(self):
+        return Nested(self._joined_at, self._roots)
+
+    @cached_array
     def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's component, at each threshold.
 
@@ -77,7 +65,13 @@ class ThresholdComponents(ClusterResult):
         -------
         (thresholds, n_vertices) int32 or int64 array
         """
-        return as_labels(self._labels)
+        n, count = self.graph.n_vertices, len(self.thresholds)
+        device = arrays.device_of(self._roots)
+        with arrays.guard(device):
+            labels = arrays.empty(count * n, self._roots.dtype, device).reshape(count, n)
+            for level, of_level in enumerate(labels, 1):
+                write_level(n, level, self._nested_components, of_level)
+        return as_labels(labels)
 
     def at(self, threshold: float) -> Components:
         """Return the components at one of the thresholds.
@@ -101,24 +95,16 @@ class ThresholdComponents(ClusterResult):
         if threshold not in self.thresholds:
             listed = ", ".join(map(str, self.thresholds))
             raise OptionError(f"{argument('threshold', threshold)} is none of the thresholds {listed}")
-        labels = self._labels[self.thresholds.index(threshold)]
+        with arrays.guard(arrays.device_of(self._roots)):
+            labels = labels_at(self._nested_components, self.thresholds.index(threshold) + 1)
         own: Any = {"devices": self.devices, "threshold": threshold}
         return Components(self.graph, self.method, self.seconds, labels, **own)
 
     @cached_array
     def _counts_and_largest(self):
-        n, device = self.graph.n_vertices, arrays.device_of(self._labels)
-        with arrays.guard(device):
-            roots, finest = component_sizes(self._labels[-1])
-            sizes = arrays.zeros(n, self._labels.dtype, device)
-            place_size(len(roots), roots, finest, sizes)
-            found: list[tuple[int, int]] = []
-            for level in range(len(self.thresholds) - 1, -1, -1):
-                labels = self._labels[level]
-                if level + 1 < len(self.thresholds):
-                    add_parts(n, self._labels[level + 1], labels, sizes)
-                found.insert(0, (component_count(labels), int(sizes.max()) if n else 0))
-        return tuple(np.array(column, np.int64) for column in zip(*found))
+        count = len(self.thresholds)
+        with arrays.guard(arrays.device_of(self._roots)), few_steps(count * self.graph.n_vertices):
+            return counts_and_largest(self._nested_components, count)
 
     @property
     def counts(self) -> np.ndarray:
@@ -213,8 +199,8 @@ class ThresholdComponents(ClusterResult):
             arrays.move(one, "cpu")
             for one in (graph.sources, graph.targets, self._weights if own else graph.weights)
         )
-        for threshold, labels in zip(self.thresholds, self._labels):
-            kept = is_reached(threshold, weights)
+        for threshold in self.thresholds:
+            kept, labels = is_reached(threshold, weights), self.at(threshold)._labels
             verify(Graph(graph.n_vertices, edges=(sources[kept], targets[kept], None)), labels)
 
     def _plot(self, path):
@@ -232,25 +218,56 @@ class ThresholdTable(ClusterTable):
     """The table of ``result`` (:class:`ThresholdComponents`), with names by the rule ``name``."""
 
     def __init__(self, result, name=None, min_size=1):
-        self.levels = result
         self.added = tuple(map(column_of, result.thresholds))
         self.block = BLOCK
-        super().__init__(result.at(result.thresholds[0]), name or "first", min_size)
+        super().__init__(result, name or "first", min_size)
+
+    @cached_property
+    def labels(self):
+        """The roots of the vertices at the lowest threshold, on the host."""
+        return arrays.move(self._lowest.labels, "cpu")
+
+    @cached_property
+    def sizes(self):
+        """Number of members of each component at the lowest threshold, at its root."""
+        return sizes_at_roots(self._lowest)
+
+    @cached_property
+    def _lowest(self):
+        return self.result.at(self.result.thresholds[0])
+
+    @cached_property
+    def nested(self):
+        """The nested components on the host."""
+        return Nested(*(arrays.move(one, "cpu") for one in self.result._nested_components))
 
     @cached_property
     def givers(self):
         """For each threshold the vertex that names each vertex's cluster: (n,) arrays on the host."""
-        labels = arrays.move(self.levels.labels, "cpu")
+        labels = arrays.move(self.result.labels, "cpu")
         least = name_givers_of_levels(labels, self.graph.ids, self.name)
         return labels if least is None else [of_level[roots] for of_level, roots in zip(least, labels)]
 
     def prepare(self):
         """Compute what is the same for all blocks, on the cores that the calling thread may use."""
-        return self.givers, self.order, self.min_size > 1 and self.sizes
+        made = self.givers if self.name == "min" else self.nested
+        return made, self.order, self.min_size > 1 and self.sizes
 
     def _clusters(self, part):
-        ids = (lambda vertices: vertices) if self.name == "row" else self.graph.ids_of
-        return {name: arrow_array(ids(givers[part])) for name, givers in zip(self.added, self.givers)}
+        return {name: arrow_array(column) for name, column in zip(self.added, self._names(part))}
+
+    def _names(self, part):
+        """The names of the clusters of some vertices, for each threshold."""
+        if self.name == "min":
+            return (self.graph.ids_of(givers[part]) for givers in self.givers)
+        count, ids = len(self.added), self.graph.ids
+        vertices = np.arange(part.start, part.stop, dtype=self.nested.roots.dtype)
+        of_integers = self.name == "first" and isinstance(ids, np.ndarray)
+        with few_steps(count * len(vertices)):
+            names = labels_of(self.nested, count, vertices, ids if of_integers else None)
+        if of_integers:
+            return names
+        return as_labels(names) if self.name == "row" else map(self.graph.ids_of, names)
 
 
 def column_of(threshold) -> str:

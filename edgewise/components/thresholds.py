@@ -3,10 +3,10 @@
 The clusters at a threshold are the components of the edges of at least this weight.  A lower threshold only
 adds edges, so its clusters are unions of those of the next higher one.  Each edge is therefore given the
 highest threshold that it reaches, its level, and the levels are taken from the highest to the lowest: the
-edges of one are joined by Rem's algorithm (:mod:`~edgewise.components.rem`), the trees are compressed and
-copied, which makes them the labels of that threshold, and the next level goes on with the same trees.  Each
-edge is joined once, however many thresholds there are; no spanning forest is needed, and no order of the
-edges of one level.
+edges of one are joined by Rem's algorithm (:mod:`~edgewise.components.rem`), the vertices that are no roots
+any more are noted with their roots (:mod:`~edgewise.components.nested`), and the next level goes on with the
+same trees.  Each edge is joined once, and each vertex noted once, however many thresholds there are; no
+spanning forest is needed, and no order of the edges of one level.
 
 On the CPU the edges are moved next to the others of their level first, so that a level is a list like any
 other; a GPU reads the levels of all edges for each of them.
@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.components.nested import Nested, new_nested, note_joined
 from edgewise.components.rem import union, unite_all
 from edgewise.components.threshold_limits import MAX_THRESHOLDS, checked, limits_of
 from edgewise.components.threshold_result import ThresholdComponents
-from edgewise.components.trees import compress, make_singletons, put_below_root
+from edgewise.components.trees import singletons
 from edgewise.device import arrays, each
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
@@ -89,12 +90,6 @@ def move_to_levels(block, bounds, levels, starts, sources, targets):
         starts[counter] = place + 1
 
 
-@each.prefetch(lambda vertex, parent, labels: (parent[vertex], parent[parent[vertex]]), ascending=True)
-def compress_into(vertex, seen, parent, labels):
-    """Point a vertex at its root, and note that."""
-    labels[vertex] = put_below_root(vertex, seen[0], seen[1], parent)
-
-
 def begins_of_levels(levels):
     """Blocks of edges, their bounds, where they place their edges by level, and where each level begins."""
     m = len(levels.sources)
@@ -102,14 +97,6 @@ def begins_of_levels(levels):
     bounds, counts = bounds_of(m, blocks), np.zeros(blocks * N_LEVELS, np.int64)
     count_levels(blocks, bounds, levels, counts)
     return blocks, bounds, *starts_by_key(counts, blocks)
-
-
-def edge_counts_of(count, levels):
-    """How many edges reach each of ``count`` thresholds: (count,) int64 array on the host."""
-    if arrays.device_of(levels.reached) == "cpu":
-        begins = begins_of_levels(levels)[-1]
-        return begins[-1] - begins[1 : count + 1]
-    return np.array([n_marked(levels.reached > level) for level in range(count)], np.int64)
 
 
 def by_level(levels):
@@ -120,24 +107,36 @@ def by_level(levels):
     return *ends, begins
 
 
-def labels_at(n_vertices, count, levels):
-    """Smallest vertex of each vertex's component at ``count`` thresholds: (count, n_vertices) index array."""
+def unite_levels(n_vertices, count, levels):
+    """Yield the levels, the highest first, each with the parents of the vertices and its number of edges.
+
+    The next step changes the parents.
+    """
     device, m = arrays.device_of(levels.sources), len(levels.sources)
-    labels = arrays.empty(count * n_vertices, levels.sources.dtype, device).reshape(count, n_vertices)
-    parent = labels[0]  # of all levels in turn
-    make_singletons(n_vertices, parent)
+    parent = singletons(n_vertices, levels.sources)
     if device == "cpu":
         sources, targets, begins = by_level(levels)
     for level in range(count, 0, -1):
         if device == "cpu":
             part = slice(begins[level], begins[level + 1])
             unite_all(parent, sources[part], targets[part])
+            yield level, parent, part.stop - part.start
         else:
             unite_level(m, level, parent, levels)
-        if level > 1:
-            compress_into(n_vertices, parent, labels[level - 1])
-    compress(n_vertices, parent)
-    return labels
+            yield level, parent, n_marked(levels.reached == level)
+
+
+def nested_components(n_vertices, count, levels) -> tuple[Nested, np.ndarray]:
+    """The components at ``count`` thresholds, and the number of edges that reach each of these.
+
+    The numbers are a (count,) int64 array on the host.
+    """
+    nested = new_nested(n_vertices, levels.sources.dtype, arrays.device_of(levels.sources))
+    edges = np.zeros(count, np.int64)
+    for level, parent, n_edges in unite_levels(n_vertices, count, levels):
+        note_joined(n_vertices, level, parent, nested)
+        edges[:level] += n_edges
+    return nested, edges
 
 
 def components_at(graph, thresholds, device=None) -> ThresholdComponents:
@@ -147,45 +146,46 @@ def components_at(graph, thresholds, device=None) -> ThresholdComponents:
         raise OptionError(f"a split graph has no weights; give {argument('thresholds')} to the whole graph")
     graph = on_device(graph, device)
     with arrays.guard(graph.device):
-        sources, targets, weights = _weighted_edges(graph, len(thresholds))
+        sources, targets, weights = _weighted_edges(graph)
         arrays.synchronize(graph.device)
         start = perf_counter()
         levels = Levels(arrays.empty(len(sources), np.uint8, graph.device), sources, targets)
         limits = arrays.move(limits_of(thresholds, weights.dtype), graph.device)
         with few_steps(len(thresholds) * graph.n_vertices + len(sources)):
             count_reached(len(sources), weights, limits, levels.reached)
-            labels = labels_at(graph.n_vertices, len(thresholds), levels)
-            edge_counts = edge_counts_of(len(thresholds), levels)
+            nested, edge_counts = nested_components(graph.n_vertices, len(thresholds), levels)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     edge_counts.flags.writeable = False
-    found = thresholds, edge_counts, labels, weights
+    found = thresholds, edge_counts, *nested, weights
     return ThresholdComponents(graph, "rem", seconds, *found, devices=worker_names(graph.device))
 
 
-def _weighted_edges(graph, count):
-    """The edge list of the graph, with its weights, if there is memory for so many thresholds."""
+def _weighted_edges(graph):
+    """The edge list of the graph, with its weights, if there is memory for their components."""
     if not graph.is_weighted:
         remedy = f"give {argument('weight')} an array with a number for each edge"
         raise GraphError(f"the graph has no weights that {argument('thresholds')} could apply to; {remedy}")
-    _check_memory(graph, count)
+    _check_memory(graph)
     ends, weights = (graph.sources, graph.targets), graph.weights
     check_weights(graph, ends, weights)
     return *ends, weights
 
 
-def bytes_needed(count, size, device="cpu") -> int:
-    """Bytes of the labels of so many thresholds, of the level of each edge, and of its copy on the host."""
+def bytes_needed(size, device="cpu") -> int:
+    """Bytes of the parents and the nested components, of the level of each edge, and of its copy on the host.
+
+    The number of thresholds does not matter.
+    """
     copied = 2 * size.width if device == "cpu" else 0
-    return count * size.vertices * size.width + size.edges * (1 + copied)
+    return size.vertices * (2 * size.width + 1) + size.edges * (1 + copied)
 
 
-def _check_memory(graph, count):
+def _check_memory(graph):
     """Raise OutOfMemoryError unless what is allocated fits, and the edge list if that is not there yet."""
     size, free = size_of(graph), arrays.free_memory(graph.device)
-    labels = bytes_needed(count, size, graph.device)
-    needed = of_steps("rem", [*steps_to_make(graph, "edges", size), Step("rem", labels, labels)]).bytes
+    own = bytes_needed(size, graph.device)
+    needed = of_steps("rem", [*steps_to_make(graph, "edges", size), Step("rem", own, own)]).bytes
     if needed > free:
-        problem = f"{graph.device} has too little memory for the labels of {count} thresholds"
-        sizes = f"{needed:,} bytes needed, {free:,} free"
-        raise OutOfMemoryError(f"{problem}: {sizes}; give fewer {argument('thresholds')}")
+        problem = f"{graph.device} has too little memory for components at several thresholds"
+        raise OutOfMemoryError(f"{problem}: {needed:,} bytes needed, {free:,} free; take a smaller graph")

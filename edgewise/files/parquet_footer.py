@@ -108,43 +108,45 @@ def footer_of(content):
     return bytes(content[begin:end]), begin
 
 
-def joined(footers):
-    """The footer of a file with the row groups of all files, which have one each.
+class JoinedFooter:
+    """The footer of a file with the row groups of several files, which have one each, in order."""
 
-    ``footers`` are pairs of a footer, and how far the pages that it describes have moved.
-    """
-    groups: list[bytes] = []
-    rows = 0
-    for footer, distance in footers:
-        (_, _, count), (first, last, _) = _spans(footer, ALL_ROWS, ROW_GROUPS)
-        groups.append(_moved(footer[first + 1 : last], distance, len(groups)))
-        rows += count
-    footer = footers[0][0]
-    (begin, end, _), (first, last, _) = _spans(footer, ALL_ROWS, ROW_GROUPS)
-    count = len(groups)
-    head = bytes([count << 4 | STRUCT]) if count < 15 else bytes([0xF0 | STRUCT]) + _unsigned(count)
-    return b"".join([footer[:begin], _signed(rows), footer[end:first], head, *groups, footer[last:]])
+    def __init__(self):
+        self.groups: list[bytes] = []
+        self.rows = 0
+        #: What is before the number of rows, before the row groups and behind them, in the first footer.
+        self.parts: tuple = ()
 
+    def add(self, footer, distance):
+        """Add the footer of a file, the pages of which have moved by a distance."""
+        spans: dict = {}
+        changes: list[tuple] = []
 
-def _spans(data, *fields):
-    """Begin, end and value of some fields of a structure."""
-    found: dict = {}
-    value_at(data, 0, STRUCT, note=lambda path, *span: found.__setitem__(path, span))
-    return [found[field,] for field in fields]
+        def note(path, begin, end, value):
+            if len(path) == 1:
+                spans[path[0]] = begin, end, value
+            elif path[:1] == (ROW_GROUPS,):
+                if path[1:] == (ORDINAL,):
+                    changes.append((begin, end, len(self.groups)))
+                elif path[1:] in PLACES and value > 0:
+                    changes.append((begin, end, value + distance))
 
+        value_at(footer, 0, STRUCT, note=note)
+        (begin, end, rows), (first, last, _) = spans[ALL_ROWS], spans[ROW_GROUPS]
+        parts: list[bytes] = []
+        done = first + 1
+        for at, stop, value in changes:
+            parts += footer[done:at], _signed(value)
+            done = stop
+        self.groups.append(b"".join([*parts, footer[done:last]]))
+        self.rows += rows
+        self.parts = self.parts or (footer[:begin], footer[end:first], footer[last:])
 
-def _moved(group, distance, ordinal):
-    """A row group with its places moved by a distance, and another number."""
-    parts, done = [], 0
-
-    def note(path, begin, end, value):
-        nonlocal done
-        if path == (ORDINAL,) or (path in PLACES and value > 0):
-            parts.append(group[done:begin] + _signed(ordinal if path == (ORDINAL,) else value + distance))
-            done = end
-
-    value_at(group, 0, STRUCT, note=note)
-    return b"".join([*parts, group[done:]])
+    def content(self) -> bytes:
+        """The footer, after at least one is added."""
+        count, (begin, middle, end) = len(self.groups), self.parts
+        head = bytes([count << 4 | STRUCT]) if count < 15 else bytes([0xF0 | STRUCT]) + _unsigned(count)
+        return b"".join([begin, _signed(self.rows), middle, head, *self.groups, end])
 
 
 def _limits(facts, signed):

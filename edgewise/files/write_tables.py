@@ -5,8 +5,8 @@ its edges do not say, so that isolated vertices and directions are read again.
 
 Arrow encodes a file of Parquet on one core.  Here each row group becomes a file of its own in memory, of
 which the pages are copied into the file to be written.  The places of the pages, which the footer states, are
-moved by as much as the pages are (:func:`edgewise.files.parquet_footer.joined`); nothing else of the footers
-changes.  The result is the same for every number of cores.
+moved by as much as the pages are (:class:`~edgewise.files.parquet_footer.JoinedFooter`); nothing else of the
+footers changes.  The result is the same for every number of cores.
 """
 
 import json
@@ -22,7 +22,7 @@ from edgewise.files import json_lines, store
 from edgewise.files.contents import MARK
 from edgewise.files.formats import named
 from edgewise.files.npz import write_npz
-from edgewise.files.parquet_footer import LENGTH, MAGIC, footer_of, joined
+from edgewise.files.parquet_footer import LENGTH, MAGIC, JoinedFooter, footer_of
 from edgewise.files.read_ahead import in_order
 from edgewise.files.store import Shape, write_store
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
@@ -106,17 +106,16 @@ def write_parquet(thing, stream, row_group=None) -> None:
 
 def _write_row_groups(tables, stream, options):
     """Write tables with one schema to a stream, each as a row group; there is at least one table."""
-    footers: list[tuple] = []
-    written = len(MAGIC)
+    joined, written = JoinedFooter(), len(MAGIC)
     stream.write(MAGIC)
     encode, workers = partial(_encoded, options=options), min(threads.count(), ENCODERS)
     for file in in_order(encode, tables, workers, "edgewise-encode"):
         content = memoryview(file)
         footer, end = footer_of(content)
-        footers.append((footer, written - len(MAGIC)))
+        joined.add(footer, written - len(MAGIC))  # while others are encoded
         stream.write(content[len(MAGIC) : end])
         written += end - len(MAGIC)
-    footer = joined(footers)
+    footer = joined.content()
     stream.write(footer + len(footer).to_bytes(LENGTH, "little") + MAGIC)
 
 

@@ -155,12 +155,14 @@ class SpanningForest(Result):
             counts = self._counts(threshold)
             if device == "cpu" and n + self.n_edges < tuning.CPU.components_alone:
                 return self._components(counts, threshold)
-            from edgewise.components.thresholds import Levels, labels_at
+            from edgewise.components.thresholds import Levels, unite_levels
+            from edgewise.components.trees import compress
 
             levels = Levels(counts.view(np.uint8), self.sources, self.targets)
             arrays.synchronize(device)
             start = perf_counter()
-            (labels,) = labels_at(n, 1, levels)
+            ((_, labels, _),) = unite_levels(n, 1, levels)
+            compress(n, labels)
             arrays.synchronize(device)
         return Components(
             self.graph,

@@ -11,15 +11,17 @@ The batches of a stream take the hash table too.  The thread that enters an id t
 so the numbers depend on the order of threads and are replaced when the ids are sorted at the end.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise import tuning
-from edgewise.device import device, each, fetch_add
+from edgewise.device import device, each, fetch_add, threads
 from edgewise.index_type import index_type
 from edgewise.ingest.growing import Growing
 from edgewise.primitives import unique
+from edgewise.primitives.counting_sort import bounds_of, n_blocks_of
 from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, claim, find_present, home_slot
 from edgewise.timer import timer
 
@@ -164,13 +166,33 @@ def enter_numbered(item, values, origin, ranks, counter, keys):
         keys[number] = key
 
 
+@partial(each, least_chunk=1)
+def find_ends(block, bounds, values, least, largest):
+    """Find the least and the largest value of a block."""
+    low = high = values[bounds[block]]
+    for item in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
+        low, high = min(low, values[item]), max(high, values[item])
+    least[block], largest[block] = low, high
+
+
+def _least_and_largest(values):
+    """The least and the largest of some integers, which all threads look for if they are many."""
+    if len(values) <= tuning.CPU.ingest_first or threads.count() == 1:
+        return int(values.min()), int(values.max())
+    blocks = n_blocks_of(len(values))
+    least, largest = (np.empty(blocks, values.dtype) for _ in range(2))
+    find_ends(blocks, bounds_of(len(values), blocks), values, least, largest)
+    return int(least.min()), int(largest.max())
+
+
 def number_distinct(sources, targets):
     """Number the distinct values of two arrays, both int64 or uint64 and not empty, in ascending order.
 
     Returns the numbers (uint32 or int64) of both arrays, and the ascending ids.
     """
-    least = min(int(sources.min()), int(targets.min()))
-    span = max(int(sources.max()), int(targets.max())) - least + 1
+    ends = [_least_and_largest(values) for values in (sources, targets)]
+    least = min(ends[0][0], ends[1][0])
+    span = max(ends[0][1], ends[1][1]) - least + 1
     flip = np.uint64(0 if sources.dtype.kind == "u" else 1 << 63)
     origin = Origin(np.array(least, sources.dtype).view(np.uint64)[()] ^ flip, flip)
     endpoints = sources.view(np.uint64), targets.view(np.uint64)

@@ -32,6 +32,7 @@ from edgewise.ingest.id_types import (
     unless_plain,
 )
 from edgewise.ingest.ids import number_integers
+from edgewise.primitives import copy_into
 from edgewise.timer import timer
 
 REFUSED = argument("weight", False)
@@ -384,14 +385,15 @@ class Pairs(PairBatches):
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)
         else:
-            sources[:], targets[:] = integers(left, sources.dtype), integers(right, targets.dtype)
+            copy_into(sources, integers(left, sources.dtype))
+            copy_into(targets, integers(right, targets.dtype))
         if self.weights is not None and len(left):
             weights = batch.column(self.weight)
             self._widen(self.weights, batch.schema.field(self.weight))
             room = self.weights.extend(len(left))
             kind = pa.from_numpy_dtype(room.dtype)
             try:  # a cast imports ``pyarrow.compute``, which takes as long as a small file
-                room[:] = numpy_array(weights if weights.type == kind else weights.cast(kind))
+                copy_into(room, numpy_array(weights if weights.type == kind else weights.cast(kind)))
             except pa.ArrowInvalid as error:
                 problem = f"column {self.weight!r} holds {weights.type}, with a number that {room.dtype}"
                 raise GraphError(f"{problem} cannot hold; convert all weights to float64") from error

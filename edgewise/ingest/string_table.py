@@ -236,8 +236,13 @@ def count_new(block, count, new_lengths, blocks):
 def number_new(block, batch, table, lookup, blocks):
     """Number the new strings of a block, and copy them to the arena."""
     number, place, high = batch.known + np.uint64(blocks.numbers[block]), blocks.places[block], np.uint64(0)
-    first = np.uint64(block * BLOCK)
+    first, together = np.uint64(block * BLOCK), False
     end = np.uint64(min(block * BLOCK + BLOCK, batch.rows << batch.pairs))
+    if batch.pairs == 0 and blocks.numbers[block + 1] - blocks.numbers[block] == np.int64(end - first):
+        start = np.int64(batch.left.starts[first])  # all are new, so their text is copied as one
+        length = np.int64(batch.left.starts[end]) - start
+        high |= copy_bytes(batch.left.text, start, table.arena, place, length)
+        together = True
     for position in range(first, end):
         later, moved = min(position + AHEAD, end - ONE), number != batch.known + position
         if moved and lookup.new_lengths[later]:
@@ -248,7 +253,8 @@ def number_new(block, batch, table, lookup, blocks):
                 table.slots[slot] = table.slots[slot] & UPPER_HALF | number
             lookup.results[position] = number
             text, start, length = string_at(position, batch)
-            high |= copy_bytes(text, start, table.arena, place, length)
+            if not together:
+                high |= copy_bytes(text, start, table.arena, place, length)
             place += length
             number += ONE
             table.offsets[number] = place

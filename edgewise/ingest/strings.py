@@ -44,6 +44,9 @@ REPEATED = 8
 FULL = 0.75
 #: Share of the slots in use that is never exceeded within a batch.
 BRIM = 0.9
+#: Room for the text of strings that are expected, for each byte that they would have if they were as long as
+#: those of the first batch: numbers in ids become longer, and what is not written takes no memory.
+SLACK = 1.25
 #: Slots of the first table.
 FIRST_SLOTS = 1 << 12
 #: Slots up to which a table is made larger for strings that are expected, and by a factor of four when it is
@@ -230,7 +233,7 @@ class StringNumbers:
         """Make room for new strings."""
         if self.count == 0 and count:
             self.offsets.reserve(self.expected + 1)
-            self.arena.reserve(n_bytes // count * self.expected)
+            self.arena.reserve(int(SLACK * n_bytes / count * self.expected))
         if self.arena.used + n_bytes > np.iinfo(self.offsets.array.dtype).max:
             self.offsets.widen(np.int64)
         self.offsets.extend(count)

@@ -1,5 +1,14 @@
 """Building blocks with one contract on the CPU and on GPUs."""
 
-from edgewise.primitives.array_operations import count, exclusive_scan, filled, histogram, mean, pack, unique
+from edgewise.primitives.array_operations import (
+    copy_into,
+    count,
+    exclusive_scan,
+    filled,
+    histogram,
+    mean,
+    pack,
+    unique,
+)
 
-__all__ = ["count", "exclusive_scan", "filled", "histogram", "mean", "pack", "unique"]
+__all__ = ["copy_into", "count", "exclusive_scan", "filled", "histogram", "mean", "pack", "unique"]

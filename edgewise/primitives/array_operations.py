@@ -1,4 +1,4 @@
-"""Fill, scan, pack, histogram, unique, by NumPy or CuPy: arrays on one device in, arrays on that device out.
+"""Fill, copy, scan, pack, histogram, unique, by NumPy or CuPy: arrays in, arrays on the same device out.
 
 At the first use of most reductions, CuPy compiles templates for three seconds or more, and ``bincount`` needs
 one.  Its scans, and sums that keep the type, are compiled already: with them :func:`count` and :func:`mean`
@@ -20,6 +20,8 @@ COMPILED_BYTES = 2**14
 SHARED_BYTES = 2**22
 #: Bytes of the parts by which all threads fill an array.
 PART_BYTES = 2**20
+#: Bytes of the parts in which all threads copy an array.
+COPIED_BYTES = 2**18
 #: Bytes of a line of the cache.
 LINE = 64
 
@@ -67,6 +69,27 @@ def fill_part(part, array, value):
     """Set the items of one part."""
     items = PART_BYTES // array.itemsize
     fill_from(part * items, min((part + 1) * items, len(array)), array, value)
+
+
+def copy_into(array, values):
+    """``array[:] = values`` on the host; many items of one type are copied by all threads.
+
+    They share the work of the system, too, which gives an array its memory when it is first written.
+    """
+    if array.nbytes < SHARED_BYTES or array.dtype != values.dtype or threads.count() == 1:
+        array[:] = values
+        return
+    items, values = (one.view(f"u{array.itemsize}") for one in (array, np.ascontiguousarray(values)))
+    values.flags.writeable = False  # of a view: one type for the loop
+    copy_part(-(-array.nbytes // COPIED_BYTES), items, values)
+
+
+@partial(each, least_chunk=1)
+def copy_part(part, array, values):
+    """Copy the items of one part."""
+    items = COPIED_BYTES // array.itemsize
+    for at in range(np.uint64(part * items), np.uint64(min((part + 1) * items, len(array)))):
+        array[at] = values[at]
 
 
 def exclusive_scan(counts, dtype=np.int64):

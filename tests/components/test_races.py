@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from edgewise.components import naming, threshold_result
+from edgewise.components import naming, nested
 from edgewise.components.edge_samples import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import shorten_and_splice, union_or_shorten
@@ -263,19 +263,23 @@ def test_the_least_id_names_a_union_of_parts():
     assert any(named_by(seed, cas=jitter.careless_cas) != 6 for seed in SEEDS)
 
 
-def sizes_after(seed, **replaced):
-    """Size of a component of four parts that are added at the same time."""
+def grown_after(seed, giant, **replaced):
+    """Sizes and what is found, of a component that three others join at the same time, by their vertices."""
     scheduler = jitter.Scheduler(seed)
-    add = jitter.jittery(threshold_result.add_parts.body, **replaced)
-    sizes = jitter.Jittery(np.array([5, 1, 2, 3]), scheduler)
-    parts, labels = np.arange(4), np.zeros(4, np.int64)
-    scheduler.run(*(lambda vertex=vertex: add(vertex, parts, labels, sizes) for vertex in range(4)))
-    return int(sizes.values[0])
+    add = jitter.jittery(nested.add_joined.body, **replaced)
+    joined = nested.Nested(np.array([0, 2, 1, 1, 1]), np.array([0, 0, 0, 0, 0]))
+    sizes = jitter.Jittery(np.array([5, 1, 1, 2, 3]), scheduler)
+    result = jitter.Jittery(np.array([5, 1]), scheduler)
+    growth = nested.Growth(joined, sizes, result)
+    scheduler.run(*(lambda at=at: add(at, 0, 1, 1, 1, giant, growth) for at in range(5)))
+    return int(sizes.values[0]), result.values.tolist()
 
 
-def test_sizes_of_parts_are_all_added():
-    assert {sizes_after(seed) for seed in SEEDS} == {11}
-    assert any(sizes_after(seed, fetch_add=jitter.careless_add) != 11 for seed in SEEDS)
+@pytest.mark.parametrize("giant", [-1, 0])
+def test_components_that_join_at_once_are_all_added(giant):
+    assert all(grown_after(seed, giant) == (11, [11, 4]) for seed in SEEDS)
+    planted = {"fetch_add": jitter.careless_add}
+    assert not all(grown_after(seed, giant, **planted) == (11, [11, 4]) for seed in SEEDS)
 
 
 def ranges_contracted_by_three(seed, **replaced):

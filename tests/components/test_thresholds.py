@@ -128,6 +128,7 @@ def test_table_is_named_alike_where_clusters_are_the_same():
         "cluster_0.85": ["ann", "ann", "carl", "dora", "eve", "eve"],
     }
     assert found.to_frame("row", min_size=3)["cluster_0.75"].to_pylist() == [0, 0, 0, 3]
+    assert found.to_dict()["dora"] == "ann" and found.to_dict("cluster_0.75")["dora"] == "dora"
     assert found.summary().to_pydict() == {
         "threshold": [0.5, 0.75, 0.85],
         "edges": [4, 3, 2],
@@ -207,7 +208,7 @@ def test_what_does_not_go_together():
 
 def test_memory_is_estimated_before_it_is_taken(monkeypatch):
     monkeypatch.setattr(page.arrays, "free_memory", lambda device: 100)
-    with pytest.raises(OutOfMemoryError, match=r"of 40 thresholds: .* 100 free; give fewer thresholds"):
+    with pytest.raises(OutOfMemoryError, match=r"at several thresholds: .* 100 free; take a smaller graph"):
         ew.connected_components(scored(ZOO["path"]), thresholds=range(40))
 
 
@@ -215,10 +216,10 @@ def test_thresholds_are_refused_before_edges_are_derived(monkeypatch):
     edges = scored(ZOO["path"])
     graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
     needed = graph.estimate("components", thresholds=[1, 2]).bytes
-    labels = 2 * graph.n_vertices * 4 + 9 * graph.n_edges
-    monkeypatch.setattr(page.arrays, "free_memory", lambda device: (needed + labels) // 2)
+    own = 9 * (graph.n_vertices + graph.n_edges)
+    monkeypatch.setattr(page.arrays, "free_memory", lambda device: (needed + own) // 2)
     graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
-    with pytest.raises(OutOfMemoryError, match=rf"of 2 thresholds: {needed:,} bytes needed"):
+    with pytest.raises(OutOfMemoryError, match=rf"several thresholds: {needed:,} bytes needed"):
         ew.connected_components(graph, thresholds=[1, 2])
     assert not graph.has_edges
     monkeypatch.setattr(page.arrays, "free_memory", lambda device: needed)
@@ -227,10 +228,10 @@ def test_thresholds_are_refused_before_edges_are_derived(monkeypatch):
 
 def test_verifier_finds_what_is_wrong():
     found = ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85])
-    labels = found._labels.copy()
-    labels[1, 3] = 0
+    joined_at, roots = found._joined_at.copy(), found._roots.copy()
+    joined_at[3], roots[3] = 2, 0
     with pytest.raises(VerificationError, match=r"but are in two trees|joins vertices"):
-        replace(found, _labels=labels).verify()
+        replace(found, _joined_at=joined_at, _roots=roots).verify()
 
 
 def test_picture(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 import edgewise as ew
 from edgewise.errors import EdgewiseError, FileError
 from edgewise.files.parquet_footer import (
+    JoinedFooter,
     _has_codes,
-    _moved,
     column_sizes,
     dictionary_columns,
     integer_range,
@@ -187,6 +187,14 @@ def row_group(distance, ordinal):
     )
 
 
+def footer(rows, *groups):
+    """A footer with row groups."""
+    return number(3, rows) + bytes([0x19, len(groups) << 4 | 0x0C]) + b"".join(groups) + b"\0"
+
+
 def test_every_place_of_a_row_group_moves():
     """Writers before Arrow 16 also state where a chunk begins outside of its metadata."""
-    assert _moved(row_group(0, 0), 7, 3) == row_group(7, 3)
+    joined = JoinedFooter()
+    for distance in (0, 7, 20):
+        joined.add(footer(5, row_group(0, 0)), distance)
+    assert joined.content() == footer(15, row_group(0, 0), row_group(7, 1), row_group(20, 2))

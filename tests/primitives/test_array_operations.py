@@ -7,7 +7,7 @@ import pytest
 
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.primitives import array_operations, count, filled, mean
+from edgewise.primitives import array_operations, copy_into, count, filled, mean
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
@@ -68,3 +68,18 @@ def test_several_parts(monkeypatch):
         monkeypatch.setattr(array_operations, "PART_BYTES", 256)
         size = 333
     assert (filled(size, np.inf, np.float64) == np.inf).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64, np.float64])
+@pytest.mark.parametrize("size", SIZES)
+def test_copy_into(monkeypatch, size, dtype):
+    """Also in parts, from memory that cannot be written or is not contiguous, and of another type."""
+    values = np.random.default_rng(size).integers(0, 200, 2 * size).astype(dtype)
+    values.flags.writeable = False
+    for shared in (10**9, 1):
+        monkeypatch.setattr(array_operations, "SHARED_BYTES", shared)
+        monkeypatch.setattr(array_operations, "COPIED_BYTES", 64)
+        for given in values[:size], values[::2], values[:size].astype(np.int16):
+            array = np.empty(size, dtype)
+            copy_into(array, given)
+            assert (array == given).all()
