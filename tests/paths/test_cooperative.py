@@ -50,6 +50,7 @@ SHAPES = {
 SMALL = {
     "LOCAL": 16,
     "PIECE": 16,
+    "TILE": 12,
     "WARP_ROW": 8,
     "LEVEL_ROUNDS": 3,
     "WINDOW": 6,
@@ -111,21 +112,23 @@ ROUNDS = {
 }
 
 
+#: Limits of entries and vertices of all of these, and entries that the first tile lacks.
+FEW, SHIFT = {"GROUP_ENTRIES": 4, "PIECE": 2, "WARP_ROW": 3, "LOCAL": 4, "TILE": 6}, 5
+
+
 def distances_by(kind, seed, **replaced):
     """Distances from vertex 0 by three blocks of one thread, pieces of two entries, and little room."""
     dense_from, limits = ROUNDS[kind]
     scheduler = jitter.Scheduler(seed)
-    region = jitter.jittery(
-        driver.run.body, **{"GROUP_ENTRIES": 4, "PIECE": 2, "WARP_ROW": 3, "LOCAL": 4, **limits}, **replaced
-    )
+    region = jitter.jittery(driver.run.body, **{**FEW, **limits}, **replaced)
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
     distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
     queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
     counts = np.zeros(driver.SETS.end, np.int64)
-    search = driver.Search(
-        rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
-    )
+    tiles = np.zeros(-(-(len(graph.neighbours) + SHIFT) // FEW["TILE"]) + 1, np.uint32)
+    queue, counts = jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
+    search = driver.Search(rows, rows, distances, tiles, SHIFT, queue, counts)
     limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
     shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(

@@ -38,7 +38,6 @@ from edgewise.device.warps import (
     block_barrier,
     block_size,
     find_segment,
-    inclusive_scan,
     shuffle,
     warp_size,
 )
@@ -48,7 +47,6 @@ from edgewise.paths.block_queues import (
     add_block_sum,
     append,
     append_local,
-    append_long_rows,
     append_pieces,
     clear,
     clear_local,
@@ -59,6 +57,7 @@ from edgewise.paths.block_queues import (
     room_for_pieces,
 )
 from edgewise.paths.csr import CSR, unreached
+from edgewise.primitives.rows import row_of
 from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
 
 #: Threads of a block, of which a multiprocessor has one.
@@ -85,6 +84,10 @@ COUNTED_PART = 64
 GROUP_ENTRIES = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 THREAD_ENTRIES = 64
+#: Entries of a tile, which a warp takes at a time.
+TILE = 1024
+#: Bytes of a line of memory, at a multiple of which tiles begin.
+LINE = 128
 #: Queues in one array, each with a counter.
 QUEUES = 5
 
@@ -108,6 +111,8 @@ class Search(NamedTuple):
     rows: CSR  # without weights
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
+    tiles: Any  # (tiles + 1,) index array: the row in which each tile begins, and the last row
+    shift: int  # entries that the first tile lacks; tiles begin at lines of memory
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
     counts: Any  # (SETS.end,) int64 array
 
@@ -122,6 +127,15 @@ class Limits(NamedTuple):
     dense_later: int  # the same after these
     cutoff: int  # vertices further away are not reached
     none: int  # distance of vertices that are not reached
+
+
+class Part(NamedTuple):
+    """Rows that a warp expands, and the tile that bounds their entries."""
+
+    vertex: int  # of the first lane
+    last: int  # row
+    first: int  # entry
+    end: int  # of the entries
 
 
 class Window(NamedTuple):
@@ -249,7 +263,7 @@ def sparse_window(worker, group, search, window):
 @device
 def reach(distances, vertex, distance):
     """Give a vertex that is not reached its distance; return the number of vertices reached."""
-    if distances[vertex] > distance:
+    if vertex >= 0 and distances[vertex] > distance:
         # race: all that reach it in a round write the same, and it may be counted twice
         distances[vertex] = distance
         return 1
@@ -257,39 +271,65 @@ def reach(distances, vertex, distance):
 
 
 @device
-def top_down(worker, level, search, pieces):
-    """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
-    distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
-    lanes, n_reached = warp_size(), 0
-    lane = worker.id % lanes
-    for base in range(worker.id - lane, n, worker.count):
-        vertex = base + lane
-        first, degree = np.int64(0), np.int64(0)
-        if vertex < n and distances[vertex] == level:
-            first = offsets[vertex]
-            degree = offsets[vertex + 1] - first
-        if ballot(degree > 0) == 0:
-            continue
-        degree = append_long_rows(worker, search.queue, search.counts, pieces, vertex, degree)
-        prefix = inclusive_scan(degree, lane)
-        total, start = shuffle(prefix, lanes - 1), first - prefix + degree
-        for share in range(0, total, lanes):
-            owner = find_segment(share + lane, prefix, lanes)
-            entry = share + lane + shuffle(start, owner)
-            if share + lane < total:
-                n_reached += reach(distances, search.rows.neighbours[entry], level + 1)
+def find_tiles(worker, search):
+    """Find the row in which each tile of the entries begins, and the one in which the last tile ends."""
+    n_entries, last = len(search.rows.neighbours), len(search.tiles) - 1
+    for tile in range(worker.id, last + 1, worker.count):
+        entry = min(max(tile * TILE - search.shift, 0), n_entries - 1)
+        search.tiles[tile] = row_of(entry, search.rows.offsets)
+
+
+@device
+def top_down(worker, level, search):
+    """Expand all vertices at ``level``, a tile of the entries at a time by each warp."""
+    lanes, n_reached, n_entries = warp_size(), 0, len(search.rows.neighbours)
+    for tile in range(worker.id // lanes, len(search.tiles) - 1, worker.count // lanes):
+        first = tile * TILE - search.shift
+        end = min(first + TILE, n_entries)
+        last = np.int64(search.tiles[tile + 1])
+        for vertex in range(np.int64(search.tiles[tile]), last + 1, lanes):
+            n_reached += expand_rows(worker, level, search, Part(vertex, last, first, end))
     return n_reached
 
 
 @device
-def top_down_pieces(worker, level, search, n_pieces):
-    """Expand the listed pieces of long rows, one per warp."""
-    lanes, n_reached = warp_size(), 0
-    for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
-        _, first, end = piece_at(search.queue, item, search.rows.offsets)
-        for entry in range(first + worker.id % lanes, end, lanes):
-            n_reached += reach(search.distances, search.rows.neighbours[entry], level + 1)
+def expand_rows(worker, level, search, part):
+    """Expand those of a warp's rows that are at ``level``, as far as their entries are in its tile.
+
+    The entries are read in whole lines of memory, four lines at a time.
+    """
+    lanes = warp_size()
+    lane = worker.id % lanes
+    vertex, first, end, is_active = part.vertex + lane, part.end, part.end, False
+    if vertex <= part.last:
+        is_active = search.distances[vertex] == level
+    if ballot(is_active) == 0:
+        return 0
+    if vertex <= part.last:
+        first = max(search.rows.offsets[vertex], part.first)
+        end = min(search.rows.offsets[vertex + 1], part.end)
+    rows, n_reached = ballot(is_active and first < end), 0
+    start, stop = shuffle(first, 0), shuffle(end, lanes - 1)
+    entry = start - (start - part.first) % lanes + lane
+    while entry - lane < stop:
+        one = neighbour_of(search, rows, end, start, entry)
+        two = neighbour_of(search, rows, end, start, entry + lanes)
+        three = neighbour_of(search, rows, end, start, entry + 2 * lanes)
+        four = neighbour_of(search, rows, end, start, entry + 3 * lanes)
+        n_reached += reach(search.distances, one, level + 1) + reach(search.distances, two, level + 1)
+        n_reached += reach(search.distances, three, level + 1) + reach(search.distances, four, level + 1)
+        entry += 4 * lanes
     return n_reached
+
+
+@device
+def neighbour_of(search, rows, end, start, entry):
+    """The neighbour of an entry, or -1 if it is of none of ``rows``; the warp's rows are from ``start`` on."""
+    lanes = warp_size()
+    owner, stop = find_segment(entry, end, lanes), shuffle(end, lanes - 1)
+    if start <= entry < stop and (rows >> owner) & 1:
+        return np.int64(search.rows.neighbours[entry])
+    return np.int64(-1)
 
 
 @device
@@ -394,9 +434,7 @@ def dense_round(worker, level, search, counters, upward):
         n_reached, n_entries = n_reached + more, n_entries + more_entries
         add_block_sum(worker, counts, counters + AT.entries, n_entries)
     else:
-        n_reached = top_down(worker, level, search, pieces)
-        barrier_wait(worker)
-        n_reached += top_down_pieces(worker, level, search, load(counts, pieces))
+        n_reached = top_down(worker, level, search)
     add_block_sum(worker, counts, counters + AT.reached, n_reached)
     barrier_wait(worker)
     n_entries = load(counts, counters + AT.entries)
@@ -437,6 +475,7 @@ def run(worker, search, limits):
     three sets of other counters, alternate.
     """
     counts, capacity = search.counts, len(search.queue) // QUEUES
+    find_tiles(worker, search)
     size = begin(worker, search, limits)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
     level, rounds, dense_until, inside = 0, 0, 0, False
@@ -517,6 +556,8 @@ def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
-    search = Search(rows, incoming, distances, queue, counts)
+    shift = arrays.address(rows.neighbours) % LINE // rows.neighbours.itemsize
+    tiles = arrays.empty(-(-(m + shift) // TILE) + 1, rows.neighbours.dtype, device)
+    search = Search(rows, incoming, distances, tiles, shift, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
     return distances
