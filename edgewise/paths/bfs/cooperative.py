@@ -130,12 +130,11 @@ class Limits(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Rows that a warp expands, and the tile that bounds their entries."""
+    """A tile of the entries."""
 
-    vertex: int  # of the first lane
-    last: int  # row
-    first: int  # entry
-    end: int  # of the entries
+    last: int  # row that has entries in it
+    first: int  # entry, less than none for the first tile
+    length: int  # entries
 
 
 class Window(NamedTuple):
@@ -285,50 +284,54 @@ def top_down(worker, level, search):
     lanes, n_reached, n_entries = warp_size(), 0, len(search.rows.neighbours)
     for tile in range(worker.id // lanes, len(search.tiles) - 1, worker.count // lanes):
         first = tile * TILE - search.shift
-        end = min(first + TILE, n_entries)
         last = np.int64(search.tiles[tile + 1])
+        part = Part(last, first, min(TILE, n_entries - first))
         for vertex in range(np.int64(search.tiles[tile]), last + 1, lanes):
-            n_reached += expand_rows(worker, level, search, Part(vertex, last, first, end))
+            n_reached += expand_rows(worker, level, search, part, vertex)
     return n_reached
 
 
 @device
-def expand_rows(worker, level, search, part):
-    """Expand those of a warp's rows that are at ``level``, as far as their entries are in its tile.
+def expand_rows(worker, level, search, part, vertex):
+    """Expand those of a warp's rows, from ``vertex`` on, that are at ``level``, in their tile.
 
     The entries are read in whole lines of memory, four lines at a time.
     """
     lanes = warp_size()
     lane = worker.id % lanes
-    vertex, first, end, is_active = part.vertex + lane, part.end, part.end, False
+    vertex, is_active = vertex + lane, False
     if vertex <= part.last:
         is_active = search.distances[vertex] == level
     if ballot(is_active) == 0:
         return 0
+    begin, end = np.int32(part.length), np.int32(part.length)
     if vertex <= part.last:
-        first = max(search.rows.offsets[vertex], part.first)
-        end = min(search.rows.offsets[vertex + 1], part.end)
-    rows, n_reached = ballot(is_active and first < end), 0
-    start, stop = shuffle(first, 0), shuffle(end, lanes - 1)
-    entry = start - (start - part.first) % lanes + lane
-    while entry - lane < stop:
-        one = neighbour_of(search, rows, end, start, entry)
-        two = neighbour_of(search, rows, end, start, entry + lanes)
-        three = neighbour_of(search, rows, end, start, entry + 2 * lanes)
-        four = neighbour_of(search, rows, end, start, entry + 3 * lanes)
+        begin = np.int32(max(search.rows.offsets[vertex] - part.first, 0))
+        end = np.int32(min(search.rows.offsets[vertex + 1] - part.first, part.length))
+    rows, n_reached = ballot(is_active and begin < end), 0
+    start, stop = shuffle(begin, 0), shuffle(end, lanes - 1)
+    place = start - start % lanes + lane
+    while place - lane < stop:
+        one = neighbour_of(search, part, rows, start, end, place)
+        two = neighbour_of(search, part, rows, start, end, place + lanes)
+        three = neighbour_of(search, part, rows, start, end, place + 2 * lanes)
+        four = neighbour_of(search, part, rows, start, end, place + 3 * lanes)
         n_reached += reach(search.distances, one, level + 1) + reach(search.distances, two, level + 1)
         n_reached += reach(search.distances, three, level + 1) + reach(search.distances, four, level + 1)
-        entry += 4 * lanes
+        place += 4 * lanes
     return n_reached
 
 
 @device
-def neighbour_of(search, rows, end, start, entry):
-    """The neighbour of an entry, or -1 if it is of none of ``rows``; the warp's rows are from ``start`` on."""
+def neighbour_of(search, part, rows, start, end, place):
+    """The neighbour at a place of a tile, or -1 if it is in none of ``rows``.
+
+    The rows of the warp are from ``start`` on, and that of each lane ends at ``end``.
+    """
     lanes = warp_size()
-    owner, stop = find_segment(entry, end, lanes), shuffle(end, lanes - 1)
-    if start <= entry < stop and (rows >> owner) & 1:
-        return np.int64(search.rows.neighbours[entry])
+    owner, stop = find_segment(place, end, lanes), shuffle(end, lanes - 1)
+    if start <= place < stop and (rows >> owner) & 1:
+        return np.int64(search.rows.neighbours[part.first + place])
     return np.int64(-1)
 
 
