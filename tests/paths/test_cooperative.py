@@ -40,11 +40,18 @@ def two_hubs(leaves, length):
     return other + leaves + 1, sources, np.concatenate([path + 1, first, [other], second])
 
 
+def rows_far_apart(apart):
+    """Random edges between few vertices, between whose numbers are many vertices without rows."""
+    ends = np.random.default_rng(5).integers(0, 12, (2, 90)) * apart
+    return 12 * apart, *ends
+
+
 #: Graphs, and sizes from which rounds are dense.
 SHAPES = {
     "tree": (tree_behind_path(6, 6, 1, 2, length=6), (5, 20, 1000)),
     "hubs": (two_hubs(90, 0), (1, 30, 1000)),
     "hubs behind a path": (two_hubs(50, 6), (1, 10, 1000)),
+    "rows far apart": (rows_far_apart(40), (1, 3)),
 }
 #: Limits with which small graphs have every kind of round: of local queues, pieces, rounds and rows.
 SMALL = {

@@ -281,13 +281,18 @@ def find_tiles(worker, search):
 @device
 def top_down(worker, level, search):
     """Expand all vertices at ``level``, a tile of the entries at a time by each warp."""
-    lanes, n_reached, n_entries = warp_size(), 0, len(search.rows.neighbours)
+    lanes, n_reached, offsets = warp_size(), 0, search.rows.offsets
+    n_entries = len(search.rows.neighbours)
     for tile in range(worker.id // lanes, len(search.tiles) - 1, worker.count // lanes):
         first = tile * TILE - search.shift
         last = np.int64(search.tiles[tile + 1])
         part = Part(last, first, min(TILE, n_entries - first))
-        for vertex in range(np.int64(search.tiles[tile]), last + 1, lanes):
+        vertex = np.int64(search.tiles[tile])
+        while vertex <= last:
             n_reached += expand_rows(worker, level, search, part, vertex)
+            vertex += lanes
+            if vertex < last and offsets[vertex] == offsets[vertex - lanes]:
+                vertex = np.int64(row_of(offsets[vertex], offsets))  # behind rows without entries
     return n_reached
 
 
