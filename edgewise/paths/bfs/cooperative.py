@@ -11,11 +11,13 @@ then, so distances are lowered by an atomic minimum, and the thread that lowers 
 correcting inside a window of levels, as in delta-stepping; Meyer and Sanders 2003).  At the end of a window
 all distances inside it are final.
 
-*Dense.*  Every warp reads the distances of its part of the vertices and takes those at this level.  Top-down
-it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); longer rows
-are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
-first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
-is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
+*Dense.*  Top-down the entries are divided into tiles, which the warps take in turn, whatever the rows are.  A
+warp reads the distances of the rows of its tile, and of those at this level the entries, each lane one of
+them.  Tiles begin at lines of memory, and a warp starts to read four lines before it waits for the first:
+where the rows are on the host (:mod:`~edgewise.device.on_host`) each line crosses the link once, at nearly
+the rate of the link (EMOGI).  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at
+the first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and
+what is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
 
 *Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
@@ -548,7 +550,7 @@ def room_of_queues(n_entries, dense_later):
 def bytes_on_gpu(size):
     """Bytes that a search takes on its GPU beside the rows."""
     words = room_of_queues(size.entries, dense_sizes(size.vertices, QUEUED_VERTICES)[1])
-    return 4 * size.vertices + size.width * words + 8 * SETS.end
+    return 4 * size.vertices + size.width * (words + size.entries // TILE + 2) + 8 * SETS.end
 
 
 def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
