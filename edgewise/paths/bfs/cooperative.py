@@ -59,8 +59,8 @@ from edgewise.paths.block_queues import (
     room_for_pieces,
 )
 from edgewise.paths.csr import CSR, unreached
-from edgewise.primitives.rows import row_of
 from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
+from edgewise.primitives.rows import row_of
 
 #: Threads of a block, of which a multiprocessor has one.
 THREADS = 768
@@ -134,7 +134,7 @@ class Limits(NamedTuple):
 class Part(NamedTuple):
     """A tile of the entries."""
 
-    last: int  # row that has entries in it
+    last: Any  # row that has entries in it
     first: int  # entry, less than none for the first tile
     length: int  # entries
 
