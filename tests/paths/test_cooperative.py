@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.device import BlockWorker
+from edgewise import placement
+from edgewise.device import BlockWorker, arrays
 from edgewise.device.target import SIMULATED
 from edgewise.paths.block_queues import WORDS
 from edgewise.paths.csr import CSR
@@ -15,6 +16,7 @@ from tests import jitter
 from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.cooperative")
+tiles = import_module("edgewise.paths.bfs.tiles")
 NONE = driver.unreached(np.int32)
 simulated = pytest.mark.skipif(not SIMULATED, reason="the search runs on GPUs")
 
@@ -70,12 +72,21 @@ SMALL = {
 def small(monkeypatch):
     """Small limits; the simulator runs the functions as they are."""
     for limit, value in SMALL.items():
-        for page in (driver, import_module("edgewise.paths.block_queues")):
+        for page in (driver, tiles, import_module("edgewise.paths.block_queues")):
             monkeypatch.setattr(page, limit, value, raising=False)
 
 
 def searched(graph, source, **options):
     return ew.bfs(graph.to("cuda"), source, method="cooperative", **options).on_host().distances
+
+
+def searched_on_host(graph, source, monkeypatch, **options):
+    """As :func:`searched`, with the rows on the host."""
+    with monkeypatch.context() as patch:
+        patch.setattr(placement, "place_rows", lambda *_: placement.Placement(True, 0))
+        found = ew.bfs(graph, source, device="cuda", method="cooperative", **options)
+    assert found.method == "cooperative, rows on the host"
+    return arrays.move(found.distances, "cpu")
 
 
 @simulated
@@ -90,6 +101,22 @@ def test_rounds_that_overflow(directed, shape, entries, small, monkeypatch):
     for source, size in zip(cycle((0, hub)), sizes):
         expected = ew.bfs(graph, source, method="top-down").distances
         assert np.array_equal(searched(graph, source, dense_from=size), expected), (source, size)
+        on_host = searched_on_host(graph, source, monkeypatch, dense_from=size)
+        assert np.array_equal(on_host, expected), (source, size)
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+@pytest.mark.parametrize("first", range(0, 40, 9))
+def test_dense_rounds_over_rows_on_the_host(first, monkeypatch):
+    """Rows of several tiles, and neighbours that begin anywhere in a line of memory."""
+    ends = np.random.default_rng(first).geometric(0.01, (2, 7000)) % 1500
+    graph = ew.Graph.from_edges(*ends, n_vertices=1500, directed=True)
+    neighbours = np.empty(len(graph.neighbours) + first, np.uint32)[first:]
+    neighbours[:] = graph.neighbours
+    graph = ew.Graph(1500, rows=(graph.offsets, neighbours, None), directed=True)
+    expected = ew.bfs(graph, ends[0, 0], method="top-down").distances
+    assert np.array_equal(searched_on_host(graph, ends[0, 0], monkeypatch, dense_from=1), expected)
 
 
 @simulated
@@ -116,26 +143,32 @@ ROUNDS = {
     "top-down": (1, {"upwards": lambda search, frontier, *unvisited: False}),
     "bottom-up": (1, {"upwards": lambda search, frontier, *unvisited: frontier > 0, "THREAD_ENTRIES": 1}),
     "in turn": (8, {"THREAD_ENTRIES": 2}),
+    "top-down on the host": (1, {"upwards": lambda search, frontier, *unvisited: False, "TILE": 6}),
 }
 
 
-#: Limits of entries and vertices of all of these, and entries that the first tile lacks.
-FEW, SHIFT = {"GROUP_ENTRIES": 4, "PIECE": 2, "WARP_ROW": 3, "LOCAL": 4, "TILE": 6}, 5
+def tiled_by(size, rows):
+    """Rows whose tiles have so many entries, one less in the first tile."""
+    n_entries = len(rows.neighbours)
+    firsts = np.clip(np.arange(-(-(n_entries + 1) // size) + 1) * size - 1, 0, n_entries - 1)
+    return tiles.TiledRows(*rows[:2], np.searchsorted(rows.offsets, firsts, "right") - 1, 1)
 
 
 def distances_by(kind, seed, **replaced):
     """Distances from vertex 0 by three blocks of one thread, pieces of two entries, and little room."""
     dense_from, limits = ROUNDS[kind]
     scheduler = jitter.Scheduler(seed)
-    region = jitter.jittery(driver.run.body, **{**FEW, **limits}, **replaced)
+    region = jitter.jittery(
+        driver.run.body, **{"GROUP_ENTRIES": 4, "PIECE": 2, "WARP_ROW": 3, "LOCAL": 4, **limits}, **replaced
+    )
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
     distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
     queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
     counts = np.zeros(driver.SETS.end, np.int64)
-    tiles = np.zeros(-(-(len(graph.neighbours) + SHIFT) // FEW["TILE"]) + 1, np.uint32)
     queue, counts = jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
-    search = driver.Search(rows, rows, distances, tiles, SHIFT, queue, counts)
+    outgoing = tiled_by(limits["TILE"], rows) if "TILE" in limits else rows
+    search = driver.Search(outgoing, rows, distances, queue, counts)
     limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
     shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(

@@ -11,13 +11,12 @@ then, so distances are lowered by an atomic minimum, and the thread that lowers 
 correcting inside a window of levels, as in delta-stepping; Meyer and Sanders 2003).  At the end of a window
 all distances inside it are final.
 
-*Dense.*  Top-down the entries are divided into tiles, which the warps take in turn, whatever the rows are.  A
-warp reads the distances of the rows of its tile, and of those at this level the entries, each lane one of
-them.  Tiles begin at lines of memory, and a warp starts to read four lines before it waits for the first:
-where the rows are on the host (:mod:`~edgewise.device.on_host`) each line crosses the link once, at nearly
-the rate of the link (EMOGI).  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at
-the first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and
-what is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
+*Dense.*  Every warp reads the distances of its part of the vertices and takes those at this level.  Top-down
+it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); longer rows
+are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
+first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
+is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
+Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.tiles`).
 
 *Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
@@ -34,21 +33,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, fetch_min, load, parallel_region
+from edgewise.device import arrays, barrier_wait, by_class, device, fetch_min, load, parallel_region
 from edgewise.device.warps import (
     ballot,
     block_barrier,
     block_size,
     find_segment,
+    inclusive_scan,
     shuffle,
     warp_size,
 )
+from edgewise.paths.bfs.tiles import TiledRows, bytes_of_tiles, expand_tiles, reach, tiled
 from edgewise.paths.block_queues import (
     PIECE,
     WORDS,
     add_block_sum,
     append,
     append_local,
+    append_long_rows,
     append_pieces,
     clear,
     clear_local,
@@ -60,7 +62,6 @@ from edgewise.paths.block_queues import (
 )
 from edgewise.paths.csr import CSR, unreached
 from edgewise.primitives.rounds import APART, Rounds, places, set_of, words
-from edgewise.primitives.rows import row_of
 
 #: Threads of a block, of which a multiprocessor has one.
 THREADS = 768
@@ -86,10 +87,6 @@ COUNTED_PART = 64
 GROUP_ENTRIES = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 THREAD_ENTRIES = 64
-#: Entries of a tile, which a warp takes at a time.
-TILE = 1024
-#: Bytes of a line of memory, at a multiple of which tiles begin.
-LINE = 128
 #: Queues in one array, each with a counter.
 QUEUES = 5
 
@@ -110,11 +107,9 @@ SETS = Rounds(QUEUES * APART, words(Counters))
 class Search(NamedTuple):
     """State of a search; dense rounds list pieces of rows from the beginning of the queues."""
 
-    rows: CSR  # without weights
+    rows: CSR | TiledRows  # without weights
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
-    tiles: Any  # (tiles + 1,) index array: the row in which each tile begins, and the last row
-    shift: int  # entries that the first tile lacks; tiles begin at lines of memory
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
     counts: Any  # (SETS.end,) int64 array
 
@@ -129,14 +124,6 @@ class Limits(NamedTuple):
     dense_later: int  # the same after these
     cutoff: int  # vertices further away are not reached
     none: int  # distance of vertices that are not reached
-
-
-class Part(NamedTuple):
-    """A tile of the entries."""
-
-    last: Any  # row that has entries in it
-    first: int  # entry, less than none for the first tile
-    length: int  # entries
 
 
 class Window(NamedTuple):
@@ -262,84 +249,58 @@ def sparse_window(worker, group, search, window):
 
 
 @device
-def reach(distances, vertex, distance):
-    """Give a vertex that is not reached its distance; return the number of vertices reached."""
-    if vertex >= 0 and distances[vertex] > distance:
-        # race: all that reach it in a round write the same, and it may be counted twice
-        distances[vertex] = distance
-        return 1
-    return 0
-
-
-@device
-def find_tiles(worker, search):
-    """Find the row in which each tile of the entries begins, and the one in which the last tile ends."""
-    n_entries, last = len(search.rows.neighbours), len(search.tiles) - 1
-    for tile in range(worker.id, last + 1, worker.count):
-        entry = min(max(tile * TILE - search.shift, 0), n_entries - 1)
-        search.tiles[tile] = row_of(entry, search.rows.offsets)
-
-
-@device
-def top_down(worker, level, search):
-    """Expand all vertices at ``level``, a tile of the entries at a time by each warp."""
-    lanes, n_reached, offsets = warp_size(), 0, search.rows.offsets
-    n_entries = len(search.rows.neighbours)
-    for tile in range(worker.id // lanes, len(search.tiles) - 1, worker.count // lanes):
-        first = tile * TILE - search.shift
-        last = np.int64(search.tiles[tile + 1])
-        part = Part(last, first, min(TILE, n_entries - first))
-        vertex = np.int64(search.tiles[tile])
-        while vertex <= last:
-            n_reached += expand_rows(worker, level, search, part, vertex)
-            vertex += lanes
-            if vertex < last and offsets[vertex] == offsets[vertex - lanes]:
-                vertex = np.int64(row_of(offsets[vertex], offsets))  # behind rows without entries
-    return n_reached
-
-
-@device
-def expand_rows(worker, level, search, part, vertex):
-    """Expand those of a warp's rows, from ``vertex`` on, that are at ``level``, in their tile.
-
-    The entries are read in whole lines of memory, four lines at a time.
-    """
-    lanes = warp_size()
+def top_down(worker, level, search, pieces):
+    """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
+    distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
+    lanes, n_reached = warp_size(), 0
     lane = worker.id % lanes
-    vertex, is_active = vertex + lane, False
-    if vertex <= part.last:
-        is_active = search.distances[vertex] == level
-    if ballot(is_active) == 0:
-        return 0
-    begin, end = np.int32(part.length), np.int32(part.length)
-    if vertex <= part.last:
-        begin = np.int32(max(search.rows.offsets[vertex] - part.first, 0))
-        end = np.int32(min(search.rows.offsets[vertex + 1] - part.first, part.length))
-    rows, n_reached = ballot(is_active and begin < end), 0
-    start, stop = shuffle(begin, 0), shuffle(end, lanes - 1)
-    place = start - start % lanes + lane
-    while place - lane < stop:
-        one = neighbour_of(search, part, rows, start, end, place)
-        two = neighbour_of(search, part, rows, start, end, place + lanes)
-        three = neighbour_of(search, part, rows, start, end, place + 2 * lanes)
-        four = neighbour_of(search, part, rows, start, end, place + 3 * lanes)
-        n_reached += reach(search.distances, one, level + 1) + reach(search.distances, two, level + 1)
-        n_reached += reach(search.distances, three, level + 1) + reach(search.distances, four, level + 1)
-        place += 4 * lanes
+    for base in range(worker.id - lane, n, worker.count):
+        vertex = base + lane
+        first, degree = np.int64(0), np.int64(0)
+        if vertex < n and distances[vertex] == level:
+            first = offsets[vertex]
+            degree = offsets[vertex + 1] - first
+        if ballot(degree > 0) == 0:
+            continue
+        degree = append_long_rows(worker, search.queue, search.counts, pieces, vertex, degree)
+        prefix = inclusive_scan(degree, lane)
+        total, start = shuffle(prefix, lanes - 1), first - prefix + degree
+        for share in range(0, total, lanes):
+            owner = find_segment(share + lane, prefix, lanes)
+            entry = share + lane + shuffle(start, owner)
+            if share + lane < total:
+                n_reached += reach(distances, search.rows.neighbours[entry], level + 1)
     return n_reached
 
 
 @device
-def neighbour_of(search, part, rows, start, end, place):
-    """The neighbour at a place of a tile, or -1 if it is in none of ``rows``.
+def top_down_pieces(worker, level, search, n_pieces):
+    """Expand the listed pieces of long rows, one per warp."""
+    lanes, n_reached = warp_size(), 0
+    for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
+        _, first, end = piece_at(search.queue, item, search.rows.offsets)
+        for entry in range(first + worker.id % lanes, end, lanes):
+            n_reached += reach(search.distances, search.rows.neighbours[entry], level + 1)
+    return n_reached
 
-    The rows of the warp are from ``start`` on, and that of each lane ends at ``end``.
-    """
-    lanes = warp_size()
-    owner, stop = find_segment(place, end, lanes), shuffle(end, lanes - 1)
-    if start <= place < stop and (rows >> owner) & 1:
-        return np.int64(search.rows.neighbours[part.first + place])
-    return np.int64(-1)
+
+@by_class
+def expand(rows, worker, level, search, pieces):
+    """Expand all vertices at ``level`` over rows of this kind; return the number of vertices reached."""
+
+
+@expand.of(CSR)
+def expand_on_gpu(rows, worker, level, search, pieces):
+    """Expand the vertices over rows in the memory of the GPU."""
+    n_reached = top_down(worker, level, search, pieces)
+    barrier_wait(worker)
+    return n_reached + top_down_pieces(worker, level, search, load(search.counts, pieces))
+
+
+@expand.of(TiledRows)
+def expand_on_host(rows, worker, level, search, pieces):
+    """Expand the vertices over rows on the host."""
+    return expand_tiles(rows, worker, level, search.distances)
 
 
 @device
@@ -444,7 +405,7 @@ def dense_round(worker, level, search, counters, upward):
         n_reached, n_entries = n_reached + more, n_entries + more_entries
         add_block_sum(worker, counts, counters + AT.entries, n_entries)
     else:
-        n_reached = top_down(worker, level, search)
+        n_reached = expand(search.rows, worker, level, search, pieces)
     add_block_sum(worker, counts, counters + AT.reached, n_reached)
     barrier_wait(worker)
     n_entries = load(counts, counters + AT.entries)
@@ -485,7 +446,6 @@ def run(worker, search, limits):
     three sets of other counters, alternate.
     """
     counts, capacity = search.counts, len(search.queue) // QUEUES
-    find_tiles(worker, search)
     size = begin(worker, search, limits)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
     level, rounds, dense_until, inside = 0, 0, 0, False
@@ -550,7 +510,7 @@ def room_of_queues(n_entries, dense_later):
 def bytes_on_gpu(size):
     """Bytes that a search takes on its GPU beside the rows."""
     words = room_of_queues(size.entries, dense_sizes(size.vertices, QUEUED_VERTICES)[1])
-    return 4 * size.vertices + size.width * (words + size.entries // TILE + 2) + 8 * SETS.end
+    return 4 * size.vertices + size.width * words + bytes_of_tiles(size) + 8 * SETS.end
 
 
 def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
@@ -566,8 +526,6 @@ def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
-    shift = arrays.address(rows.neighbours) % LINE // rows.neighbours.itemsize
-    tiles = arrays.empty(-(-(m + shift) // TILE) + 1, rows.neighbours.dtype, device)
-    search = Search(rows, incoming, distances, tiles, shift, queue, counts)
+    search = Search(tiled(rows) if adjacency.left_on_host else rows, incoming, distances, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
     return distances
