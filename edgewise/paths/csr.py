@@ -83,8 +83,10 @@ class Adjacency:
     first read.
     """
 
-    def __init__(self, outgoing: CSR, incoming: CSR | None = None):
+    def __init__(self, outgoing: CSR, incoming: CSR | None = None, left_on_host: bool = False):
         self.outgoing, self._incoming = outgoing, incoming
+        #: Whether a GPU reads the neighbours on the host.
+        self.left_on_host = left_on_host
         self._memory: dict[Any, Any] = {}
         #: The contraction hierarchy of the rows, once there is one.
         self.hierarchy: Any = None
@@ -195,7 +197,7 @@ def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
         with arrays.guard(graph.device):
             values = arrays.empty(0, np.int32, graph.device) if weights is None else weights()
             rows = CSR(graph.offsets, graph.neighbours, values)
-        return Adjacency(rows, None if graph.directed else rows)
+        return Adjacency(rows, None if graph.directed else rows, graph._of_host is not None)
 
     return graph.cached(("paths", name), make)
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.device import BlockWorker
+from edgewise import placement
+from edgewise.device import BlockWorker, arrays
 from edgewise.device.target import SIMULATED
 from edgewise.paths.block_queues import WORDS
 from edgewise.paths.csr import CSR
@@ -15,6 +16,7 @@ from tests import jitter
 from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.cooperative")
+tiles = import_module("edgewise.paths.bfs.tiles")
 NONE = driver.unreached(np.int32)
 simulated = pytest.mark.skipif(not SIMULATED, reason="the search runs on GPUs")
 
@@ -40,16 +42,24 @@ def two_hubs(leaves, length):
     return other + leaves + 1, sources, np.concatenate([path + 1, first, [other], second])
 
 
+def rows_far_apart(apart):
+    """Random edges between few vertices, between whose numbers are many vertices without rows."""
+    ends = np.random.default_rng(5).integers(0, 12, (2, 90)) * apart
+    return 12 * apart, *ends
+
+
 #: Graphs, and sizes from which rounds are dense.
 SHAPES = {
     "tree": (tree_behind_path(6, 6, 1, 2, length=6), (5, 20, 1000)),
     "hubs": (two_hubs(90, 0), (1, 30, 1000)),
     "hubs behind a path": (two_hubs(50, 6), (1, 10, 1000)),
+    "rows far apart": (rows_far_apart(40), (1, 3)),
 }
 #: Limits with which small graphs have every kind of round: of local queues, pieces, rounds and rows.
 SMALL = {
     "LOCAL": 16,
     "PIECE": 16,
+    "TILE": 12,
     "WARP_ROW": 8,
     "LEVEL_ROUNDS": 3,
     "WINDOW": 6,
@@ -62,12 +72,21 @@ SMALL = {
 def small(monkeypatch):
     """Small limits; the simulator runs the functions as they are."""
     for limit, value in SMALL.items():
-        for page in (driver, import_module("edgewise.paths.block_queues")):
+        for page in (driver, tiles, import_module("edgewise.paths.block_queues")):
             monkeypatch.setattr(page, limit, value, raising=False)
 
 
 def searched(graph, source, **options):
     return ew.bfs(graph.to("cuda"), source, method="cooperative", **options).on_host().distances
+
+
+def searched_on_host(graph, source, monkeypatch, **options):
+    """As :func:`searched`, with the rows on the host."""
+    with monkeypatch.context() as patch:
+        patch.setattr(placement, "place_rows", lambda *_: placement.Placement(True, 0))
+        found = ew.bfs(graph, source, device="cuda", method="cooperative", **options)
+    assert found.method == "cooperative, rows on the host"
+    return arrays.move(found.distances, "cpu")
 
 
 @simulated
@@ -82,6 +101,22 @@ def test_rounds_that_overflow(directed, shape, entries, small, monkeypatch):
     for source, size in zip(cycle((0, hub)), sizes):
         expected = ew.bfs(graph, source, method="top-down").distances
         assert np.array_equal(searched(graph, source, dense_from=size), expected), (source, size)
+        on_host = searched_on_host(graph, source, monkeypatch, dense_from=size)
+        assert np.array_equal(on_host, expected), (source, size)
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+@pytest.mark.parametrize("first", range(0, 40, 9))
+def test_dense_rounds_over_rows_on_the_host(first, monkeypatch):
+    """Rows of several tiles, and neighbours that begin anywhere in a line of memory."""
+    ends = np.random.default_rng(first).geometric(0.01, (2, 7000)) % 1500
+    graph = ew.Graph.from_edges(*ends, n_vertices=1500, directed=True)
+    neighbours = np.empty(len(graph.neighbours) + first, np.uint32)[first:]
+    neighbours[:] = graph.neighbours
+    graph = ew.Graph(1500, rows=(graph.offsets, neighbours, None), directed=True)
+    expected = ew.bfs(graph, ends[0, 0], method="top-down").distances
+    assert np.array_equal(searched_on_host(graph, ends[0, 0], monkeypatch, dense_from=1), expected)
 
 
 @simulated
@@ -108,7 +143,15 @@ ROUNDS = {
     "top-down": (1, {"upwards": lambda search, frontier, *unvisited: False}),
     "bottom-up": (1, {"upwards": lambda search, frontier, *unvisited: frontier > 0, "THREAD_ENTRIES": 1}),
     "in turn": (8, {"THREAD_ENTRIES": 2}),
+    "top-down on the host": (1, {"upwards": lambda search, frontier, *unvisited: False, "TILE": 6}),
 }
+
+
+def tiled_by(size, rows):
+    """Rows whose tiles have so many entries, one less in the first tile."""
+    n_entries = len(rows.neighbours)
+    firsts = np.clip(np.arange(-(-(n_entries + 1) // size) + 1) * size - 1, 0, n_entries - 1)
+    return tiles.TiledRows(*rows[:2], np.searchsorted(rows.offsets, firsts, "right") - 1, 1)
 
 
 def distances_by(kind, seed, **replaced):
@@ -123,9 +166,9 @@ def distances_by(kind, seed, **replaced):
     distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
     queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
     counts = np.zeros(driver.SETS.end, np.int64)
-    search = driver.Search(
-        rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
-    )
+    queue, counts = jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
+    outgoing = tiled_by(limits["TILE"], rows) if "TILE" in limits else rows
+    search = driver.Search(outgoing, rows, distances, queue, counts)
     limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
     shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(

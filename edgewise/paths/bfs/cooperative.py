@@ -16,6 +16,7 @@ it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland a
 are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
 is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
+Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.tiles`).
 
 *Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
@@ -32,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, fetch_min, load, parallel_region
+from edgewise.device import arrays, barrier_wait, by_class, device, fetch_min, load, parallel_region
 from edgewise.device.warps import (
     ballot,
     block_barrier,
@@ -42,6 +43,7 @@ from edgewise.device.warps import (
     shuffle,
     warp_size,
 )
+from edgewise.paths.bfs.tiles import TiledRows, bytes_of_tiles, expand_tiles, reach, tiled
 from edgewise.paths.block_queues import (
     PIECE,
     WORDS,
@@ -105,7 +107,7 @@ SETS = Rounds(QUEUES * APART, words(Counters))
 class Search(NamedTuple):
     """State of a search; dense rounds list pieces of rows from the beginning of the queues."""
 
-    rows: CSR  # without weights
+    rows: CSR | TiledRows  # without weights
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
@@ -247,16 +249,6 @@ def sparse_window(worker, group, search, window):
 
 
 @device
-def reach(distances, vertex, distance):
-    """Give a vertex that is not reached its distance; return the number of vertices reached."""
-    if distances[vertex] > distance:
-        # race: all that reach it in a round write the same, and it may be counted twice
-        distances[vertex] = distance
-        return 1
-    return 0
-
-
-@device
 def top_down(worker, level, search, pieces):
     """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
     distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
@@ -290,6 +282,25 @@ def top_down_pieces(worker, level, search, n_pieces):
         for entry in range(first + worker.id % lanes, end, lanes):
             n_reached += reach(search.distances, search.rows.neighbours[entry], level + 1)
     return n_reached
+
+
+@by_class
+def expand(rows, worker, level, search, pieces):
+    """Expand all vertices at ``level`` over rows of this kind; return the number of vertices reached."""
+
+
+@expand.of(CSR)
+def expand_on_gpu(rows, worker, level, search, pieces):
+    """Expand the vertices over rows in the memory of the GPU."""
+    n_reached = top_down(worker, level, search, pieces)
+    barrier_wait(worker)
+    return n_reached + top_down_pieces(worker, level, search, load(search.counts, pieces))
+
+
+@expand.of(TiledRows)
+def expand_on_host(rows, worker, level, search, pieces):
+    """Expand the vertices over rows on the host."""
+    return expand_tiles(rows, worker, level, search.distances)
 
 
 @device
@@ -394,9 +405,7 @@ def dense_round(worker, level, search, counters, upward):
         n_reached, n_entries = n_reached + more, n_entries + more_entries
         add_block_sum(worker, counts, counters + AT.entries, n_entries)
     else:
-        n_reached = top_down(worker, level, search, pieces)
-        barrier_wait(worker)
-        n_reached += top_down_pieces(worker, level, search, load(counts, pieces))
+        n_reached = expand(search.rows, worker, level, search, pieces)
     add_block_sum(worker, counts, counters + AT.reached, n_reached)
     barrier_wait(worker)
     n_entries = load(counts, counters + AT.entries)
@@ -501,7 +510,7 @@ def room_of_queues(n_entries, dense_later):
 def bytes_on_gpu(size):
     """Bytes that a search takes on its GPU beside the rows."""
     words = room_of_queues(size.entries, dense_sizes(size.vertices, QUEUED_VERTICES)[1])
-    return 4 * size.vertices + size.width * words + 8 * SETS.end
+    return 4 * size.vertices + size.width * words + bytes_of_tiles(size) + 8 * SETS.end
 
 
 def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
@@ -517,6 +526,6 @@ def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
-    search = Search(rows, incoming, distances, queue, counts)
+    search = Search(tiled(rows) if adjacency.left_on_host else rows, incoming, distances, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
     return distances
