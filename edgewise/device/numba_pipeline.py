@@ -33,6 +33,7 @@ from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
 from edgewise.device.numba_entries import ENTRY, add_entry
+from edgewise.device.numba_lowering import IS_SHORT, RANGES, REPLACED
 
 (_Context,) = private("numba.core.base", "BaseContext")
 (_Options,) = private("numba.core.targetconfig", "TargetConfig")
@@ -235,21 +236,28 @@ def _extreme(operator):
 _extremes = {min: _extreme(lt), max: _extreme(gt)}
 
 
-def _replace_extremes(ir):
-    """Call the functions above where there are two arguments."""
+def _replace_builtins(ir):
+    """Call the functions above where there are two arguments, and those for the ranges of loops."""
     blocks = ir.blocks.values()
     found = {
         one.target.name: one.value
         for block in blocks
         for one in block.find_insts(Assign)
-        if isinstance(one.value, Global) and (one.value.value is min or one.value.value is max)
+        if isinstance(one.value, Global) and one.value.value in (min, max, range)
     }
-    for block in blocks if found else ():
-        for call in block.find_exprs("call"):
-            if len(call.args) != 2:
-                found.pop(call.func.name, None)
-    for value in found.values():
-        value.value = _extremes[value.value]
+    if not found:
+        return
+    looped = {one.value.name for block in blocks for one in block.find_exprs("getiter")}
+    for block in blocks:
+        for one in block.find_insts(Assign):
+            if getattr(one.value, "op", "") == "call" and one.value.func.name in found:
+                own = found[one.value.func.name]
+                if own.value is range:
+                    count = len(one.value.args)
+                    if IS_SHORT and count in RANGES and one.target.name in looped and one.target.name[0] == "$":
+                        own.value, own.name = RANGES[count], RANGES[count].__name__
+                elif len(one.value.args) == 2:
+                    own.value = _extremes[own.value]
 
 
 class _Passes:
@@ -267,7 +275,7 @@ class _Passes:
         if any(isinstance(one, CodeType) for one in state.func_id.code.co_consts):
             _run(_inline_closures, state)
             _run(_compile_closures, state)
-        _replace_extremes(state.func_ir)
+        _replace_builtins(state.func_ir)
         _rewrite_constants(state.func_ir, state.args)
         _prune(state.func_ir, state.args)
         _rewrites.apply("before-inference", state)
@@ -343,6 +351,8 @@ def answers_kept(options=_Options):
         stack.enter_context(_replaced(options, "__hash__", lambda self: 0))
         stack.enter_context(_replaced(options, "__eq__", _are_same_options))
         stack.enter_context(_replaced(_llvm_lock, "_cblist", []))
+        for where, name, value in REPLACED:
+            stack.enter_context(_replaced(where, name, value))
         yield
 
 
