@@ -28,7 +28,7 @@ from numba import types
 from numba.core import config
 from numba.core.compiler import CompilerBase
 from numba.core.errors import UnsupportedError
-from numba.core.ir import Assign, Global
+from numba.core.ir import Assign, Const, Global
 from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
@@ -260,6 +260,23 @@ def _replace_builtins(ir):
                     own.value = _extremes[own.value]
 
 
+def _read_constants(ir):
+    """Put numbers in place of the fields of global records, which Numba builds anew wherever they are read."""
+    for block in ir.blocks.values():
+        records = {
+            one.target.name: one
+            for one in block.find_insts(Assign)
+            if isinstance(one.value, Global) and hasattr(one.value.value, "_fields")
+        }
+        for one in block.find_insts(Assign) if records else ():
+            if getattr(one.value, "op", "") == "getattr" and one.value.value.name in records:
+                record = records[one.value.value.name]
+                number = getattr(record.value.value, one.value.attr)
+                if isinstance(number, int) and record.target.name.startswith("$"):  # which is read once
+                    one.value = Const(number, one.loc)
+                    block.remove(record)
+
+
 class _Passes:
     """The passes, in Numba's order, for a library of class ``kind``."""
 
@@ -276,6 +293,7 @@ class _Passes:
             _run(_inline_closures, state)
             _run(_compile_closures, state)
         _replace_builtins(state.func_ir)
+        _read_constants(state.func_ir)
         _rewrite_constants(state.func_ir, state.args)
         _prune(state.func_ir, state.args)
         _rewrites.apply("before-inference", state)
