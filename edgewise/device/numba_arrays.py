@@ -109,34 +109,22 @@ def _holds_arrays(kind):
     )
 
 
+def _as_it_is(builder, value):
+    return value
+
+
 def _passed_whole(model):
     """``model`` of a type, which is one value for LLVM in calls as well if it holds such arrays.
 
     Numba passes every field by itself, and so puts a record together at every beginning of a function.
     """
 
-    class Whole(model):
+    class Whole(model):  # type: ignore[misc, valid-type]
         def __init__(self, manager, kind):
             super().__init__(manager, kind)
-            self.is_whole = _holds_arrays(kind)
-
-        def get_argument_type(self):
-            return self.get_value_type() if self.is_whole else super().get_argument_type()
-
-        def as_argument(self, builder, value):
-            return value if self.is_whole else super().as_argument(builder, value)
-
-        def from_argument(self, builder, value):
-            return value if self.is_whole else super().from_argument(builder, value)
-
-        def get_return_type(self):
-            return self.get_value_type() if self.is_whole else super().get_return_type()
-
-        def as_return(self, builder, value):
-            return value if self.is_whole else super().as_return(builder, value)
-
-        def from_return(self, builder, value):
-            return value if self.is_whole else super().from_return(builder, value)
+            if _holds_arrays(kind):
+                self.get_argument_type = self.get_return_type = self.get_value_type
+                self.as_argument = self.from_argument = self.as_return = self.from_return = _as_it_is
 
     return Whole
 

@@ -13,6 +13,8 @@ The names are Numba's own, as on :mod:`~edgewise.device.numba_internals`; where 
 its own text.
 """
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model
@@ -80,7 +82,7 @@ def _alloca(self, name, kind):
     return _variable(self.builder, self.context.get_value_type(kind), name)
 
 
-_numba_writes = IS_SHORT and _Lower.storevar
+_numba_writes: Any = getattr(_Lower, "storevar", None)
 
 
 def _write(self, value, name, argidx=None):
@@ -175,12 +177,12 @@ def _next(context, builder, signature, values):
 
 
 #: Functions of one and of two arguments that take the place of ``range`` in loops.
-RANGES = {1: _up_to, 2: _between}
+RANGES = {1: _up_to, 2: _between} if IS_SHORT else {}
 
 
 # -- in place of Numba's own ---------------------------------------------------------------------------------
 
-#: Classes of Numba, the names of what is replaced while a function is compiled, and the replacements.
+#: Classes of Numba, names of what is replaced while a function is compiled, and the replacements.
 REPLACED = [
     (_CPUContext, "call_conv", property(_ShortCalls)),
     (_Lower, "alloca", _alloca),
@@ -188,4 +190,5 @@ REPLACED = [
     (_Context, "pair_first", lambda self, builder, value, kind: builder.extract_value(value, 0)),
     (_Context, "pair_second", lambda self, builder, value, kind: builder.extract_value(value, 1)),
 ]
-REPLACED = REPLACED if IS_SHORT else []
+if not IS_SHORT:
+    REPLACED.clear()

@@ -33,7 +33,7 @@ from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
 from edgewise.device.numba_entries import ENTRY, add_entry
-from edgewise.device.numba_lowering import IS_SHORT, RANGES, REPLACED
+from edgewise.device.numba_lowering import RANGES, REPLACED
 
 (_Context,) = private("numba.core.base", "BaseContext")
 (_Options,) = private("numba.core.targetconfig", "TargetConfig")
@@ -236,32 +236,39 @@ def _extreme(operator):
 _extremes = {min: _extreme(lt), max: _extreme(gt)}
 
 
-def _replace_builtins(ir):
-    """Call the functions above where there are two arguments, and those for the ranges of loops."""
+def _calls(ir, *functions):
+    """Calls of some functions of Python, each with the place where the function is read for it."""
     blocks = ir.blocks.values()
     found = {
         one.target.name: one.value
         for block in blocks
         for one in block.find_insts(Assign)
-        if isinstance(one.value, Global) and one.value.value in (min, max, range)
+        if isinstance(one.value, Global) and any(one.value.value is function for function in functions)
     }
-    if not found:
-        return
-    looped = {one.value.name for block in blocks for one in block.find_exprs("getiter")}
-    for block in blocks:
+    for block in blocks if found else ():
         for one in block.find_insts(Assign):
             if getattr(one.value, "op", "") == "call" and one.value.func.name in found:
-                own = found[one.value.func.name]
-                if own.value is range:
-                    count = len(one.value.args)
-                    if IS_SHORT and count in RANGES and one.target.name in looped and one.target.name[0] == "$":
-                        own.value, own.name = RANGES[count], RANGES[count].__name__
-                elif len(one.value.args) == 2:
-                    own.value = _extremes[own.value]
+                yield one, found[one.value.func.name]
+
+
+def _replace_extremes(ir):
+    """Call the functions above where there are two arguments."""
+    for call, function in _calls(ir, min, max):
+        if len(call.value.args) == 2:
+            function.value = _extremes[function.value]
+
+
+def _replace_ranges(ir):
+    """Let loops over ranges count up, where nothing else is done with a range."""
+    looped = {one.value.name for block in ir.blocks.values() for one in block.find_exprs("getiter")}
+    for call, function in _calls(ir, range):
+        count, name = len(call.value.args), call.target.name
+        if count in RANGES and name in looped and name.startswith("$"):
+            function.value, function.name = RANGES[count], RANGES[count].__name__
 
 
 def _read_constants(ir):
-    """Put numbers in place of the fields of global records, which Numba builds anew wherever they are read."""
+    """Put numbers in place of fields of global records, which Numba builds anew wherever one is read."""
     for block in ir.blocks.values():
         records = {
             one.target.name: one
@@ -292,7 +299,8 @@ class _Passes:
         if any(isinstance(one, CodeType) for one in state.func_id.code.co_consts):
             _run(_inline_closures, state)
             _run(_compile_closures, state)
-        _replace_builtins(state.func_ir)
+        _replace_extremes(state.func_ir)
+        _replace_ranges(state.func_ir)
         _read_constants(state.func_ir)
         _rewrite_constants(state.func_ir, state.args)
         _prune(state.func_ir, state.args)
