@@ -125,13 +125,13 @@ PLACE = Place(1, 2, "place")
 
 
 @device
-def place_of(values, which):
+def read_fields(values, which):
     """Read by fields of a global record."""
     return values[PLACE.second] if which == PLACE.first else values[PLACE[0]] - PLACE.first
 
 
 def test_fields_of_global_records():
-    read = compiled(lambda values, which: place_of(values, which))
+    read = compiled(lambda values, which: read_fields(values, which))
     assert [read(np.array([7, 8, 9]), which) for which in (1, 0)] == [9, 7]
 
 
