@@ -225,8 +225,11 @@ def check_weights(graph: Graph, ends: tuple[Any, Any], weights: Any) -> None:
     """
     if weights.dtype.kind != "f" or not len(weights):
         return
+    from edgewise.primitives.array_operations import count
+
+    weights = arrays.on_host_if_small(weights)
     bad = arrays.namespace(weights).isnan(weights)
-    if not bool(bad.any()):
+    if not count(bad):
         return
     entry, (sources, targets) = int(bad.argmax()), ends
     source = sources[entry] if len(sources) else int((graph.offsets > entry).argmax()) - 1

@@ -134,6 +134,7 @@ OF_COMPILING = (
     "edgewise.device.atomics_on_cpu",
     "edgewise.device.numba_entries",
     "edgewise.device.numba_internals",
+    "edgewise.device.numba_lowering",
     "edgewise.device.numba_pipeline",
 )
 FIRST_CALLS = {name: f"ew.{name}(plain)" for name in PROBLEMS} | {

@@ -102,7 +102,41 @@ def contiguous(kind):
     return kind
 
 
+def _holds_arrays(kind):
+    """Whether a type is that of such an array, or of a tuple with one, as functions of this package have."""
+    return isinstance(kind, Contiguous) or (
+        isinstance(kind, types.BaseTuple) and any(map(_holds_arrays, kind))
+    )
+
+
+def _as_it_is(builder, value):
+    return value
+
+
+def _passed_whole(model):
+    """``model`` of a type, which is one value for LLVM in calls as well if it holds such arrays.
+
+    Numba passes every field by itself, and so puts a record together at every beginning of a function.
+    """
+
+    class Whole(model):  # type: ignore[misc, valid-type]
+        def __init__(self, manager, kind):
+            super().__init__(manager, kind)
+            if _holds_arrays(kind):
+                self.get_argument_type = self.get_return_type = self.get_value_type
+                self.as_argument = self.from_argument = self.as_return = self.from_return = _as_it_is
+
+    return Whole
+
+
+for _kind in types.Tuple, types.NamedTuple:
+    register_model(_kind)(_passed_whole(models.TupleModel))
+for _kind in types.UniTuple, types.NamedUniTuple:
+    register_model(_kind)(_passed_whole(models.UniTupleModel))
+
+
 @register_model(Contiguous)
+@_passed_whole
 class _Model(models.StructModel):
     def __init__(self, manager, kind):
         members = ("data", types.CPointer(kind.dtype)), ("shape", types.UniTuple(types.intp, 1))
@@ -110,7 +144,6 @@ class _Model(models.StructModel):
 
 
 register_model(_Iterator)(models.ArrayIterator)
-
 
 # -- arguments -----------------------------------------------------------------------------------------------
 
@@ -177,6 +210,8 @@ def _position(context, builder, kind, index, array):
     if not kind.signed:
         return context.cast(builder, index, kind, types.uintp)
     index = context.cast(builder, index, kind, types.intp)
+    if isinstance(index, ir.Constant) and index.constant >= 0:
+        return index
     from_end = builder.add(index, _length(builder, array))
     return builder.select(builder.icmp_signed("<", index, index.type(0)), from_end, index)
 

@@ -1,4 +1,4 @@
-"""Private names of Numba, llvmlite and numba-cuda, beside those on ``numba_pipeline`` and ``numba_entries``.
+"""Private names of Numba, llvmlite and numba-cuda, beside those on the three pages below.
 
 Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
 chosen where a name is missing, for example in a later release, and everywhere if the environment variable
@@ -10,6 +10,7 @@ purpose                     private names                          fallback
 compile with few passes,    those on ``numba_pipeline``, options   Numba compiles all as ordinary functions
 device functions without    ``_nrt``, ``no_cfunc_wrapper``
 machine code
+short text for LLVM         those on ``numba_lowering``            Numba writes its own
 call workers by address     those on ``numba_entries``, options    workers are Python threads, which spin, and
                             ``_nrt``, ``no_cpython_wrapper``,      each takes its arguments from Python
                             ``types.ExternalFunction``

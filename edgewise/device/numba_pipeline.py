@@ -28,11 +28,12 @@ from numba import types
 from numba.core import config
 from numba.core.compiler import CompilerBase
 from numba.core.errors import UnsupportedError
-from numba.core.ir import Assign, Global
+from numba.core.ir import Assign, Const, Global
 from numba.extending import intrinsic
 
 from edgewise.device.first_use import private
 from edgewise.device.numba_entries import ENTRY, add_entry
+from edgewise.device.numba_lowering import RANGES, REPLACED
 
 (_Context,) = private("numba.core.base", "BaseContext")
 (_Options,) = private("numba.core.targetconfig", "TargetConfig")
@@ -235,21 +236,52 @@ def _extreme(operator):
 _extremes = {min: _extreme(lt), max: _extreme(gt)}
 
 
-def _replace_extremes(ir):
-    """Call the functions above where there are two arguments."""
+def _calls(ir, *functions):
+    """Calls of some functions of Python, each with the place where the function is read for it."""
     blocks = ir.blocks.values()
     found = {
         one.target.name: one.value
         for block in blocks
         for one in block.find_insts(Assign)
-        if isinstance(one.value, Global) and (one.value.value is min or one.value.value is max)
+        if isinstance(one.value, Global) and any(one.value.value is function for function in functions)
     }
     for block in blocks if found else ():
-        for call in block.find_exprs("call"):
-            if len(call.args) != 2:
-                found.pop(call.func.name, None)
-    for value in found.values():
-        value.value = _extremes[value.value]
+        for one in block.find_insts(Assign):
+            if getattr(one.value, "op", "") == "call" and one.value.func.name in found:
+                yield one, found[one.value.func.name]
+
+
+def _replace_extremes(ir):
+    """Call the functions above where there are two arguments."""
+    for call, function in _calls(ir, min, max):
+        if len(call.value.args) == 2:
+            function.value = _extremes[function.value]
+
+
+def _replace_ranges(ir):
+    """Let loops over ranges count up, where nothing else is done with a range."""
+    looped = {one.value.name for block in ir.blocks.values() for one in block.find_exprs("getiter")}
+    for call, function in _calls(ir, range):
+        count, name = len(call.value.args), call.target.name
+        if count in RANGES and name in looped and name.startswith("$"):
+            function.value, function.name = RANGES[count], RANGES[count].__name__
+
+
+def _read_constants(ir):
+    """Put numbers in place of fields of global records, which Numba builds anew wherever one is read."""
+    for block in ir.blocks.values():
+        records = {
+            one.target.name: one
+            for one in block.find_insts(Assign)
+            if isinstance(one.value, Global) and hasattr(one.value.value, "_fields")
+        }
+        for one in block.find_insts(Assign) if records else ():
+            if getattr(one.value, "op", "") == "getattr" and one.value.value.name in records:
+                record = records[one.value.value.name]
+                number = getattr(record.value.value, one.value.attr)
+                if isinstance(number, int) and record.target.name.startswith("$"):  # which is read once
+                    one.value = Const(number, one.loc)
+                    block.remove(record)
 
 
 class _Passes:
@@ -268,6 +300,8 @@ class _Passes:
             _run(_inline_closures, state)
             _run(_compile_closures, state)
         _replace_extremes(state.func_ir)
+        _replace_ranges(state.func_ir)
+        _read_constants(state.func_ir)
         _rewrite_constants(state.func_ir, state.args)
         _prune(state.func_ir, state.args)
         _rewrites.apply("before-inference", state)
@@ -343,6 +377,8 @@ def answers_kept(options=_Options):
         stack.enter_context(_replaced(options, "__hash__", lambda self: 0))
         stack.enter_context(_replaced(options, "__eq__", _are_same_options))
         stack.enter_context(_replaced(_llvm_lock, "_cblist", []))
+        for where, name, value in REPLACED:
+            stack.enter_context(_replaced(where, name, value))
         yield
 
 

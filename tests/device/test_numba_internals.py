@@ -19,13 +19,13 @@ from numba.core import codegen
 {before}
 import numpy as np
 from numba import types
-from edgewise.device import each, launch, numba_internals, numba_pipeline
+from edgewise.device import each, launch, numba_internals, numba_lowering, numba_pipeline
 from edgewise.components.rem import union
 
 values = np.zeros(3000, np.int64)
 each(lambda index, values: union(values, index, 0))(3000, values)
 external = numba_internals.external("usleep", types.int32(types.uint32))
-features = {{**vars(numba_pipeline), **vars(numba_internals), "EXTERNAL": external}}
+features = {{**vars(numba_lowering), **vars(numba_pipeline), **vars(numba_internals), "EXTERNAL": external}}
 features["PASSES_WORDS"] = launch.PASSES_WORDS
 print(*(bool(features[name]) for name in {names}), values.any())
 """
@@ -97,7 +97,7 @@ def test_functions_of_users_call_device_functions():
     assert njit(lambda value: twice(value) + 1)(np.int32(20)) == 41
 
 
-FEATURES = "HAS_PARTS", "HAS_CACHE", "HAS_ENTRIES", "BARE", "PASSES_WORDS", "EXTERNAL"
+FEATURES = "HAS_PARTS", "HAS_CACHE", "HAS_ENTRIES", "IS_SHORT", "BARE", "PASSES_WORDS", "EXTERNAL"
 OPTIONS = """from numba.core.cpu import CPUTargetOptions
 mixin = CPUTargetOptions.__mro__[1]
 del mixin._nrt, mixin.no_cfunc_wrapper"""
