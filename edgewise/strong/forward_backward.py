@@ -365,7 +365,7 @@ def is_pulled(way, n, extent):
 def reach(worker, way, state, extent, most):
     """Mark all that follows the listed vertices, in ``most`` rounds or less; write the extent at the end."""
     n, counters = len(state.marks), state.counters
-    while extent.head < extent.tail and extent.rounds < most:
+    while extent.head < extent.tail and extent.unmarked > 0 and extent.rounds < most:
         place = set_of(SETS, extent.rounds)
         if worker.id == 0:
             clear_set(SETS, counters, set_of(SETS, extent.rounds + 1))
@@ -527,7 +527,7 @@ def mark_component(adjacency, pivot, state):
 
     def search_backwards(before, after, extent):
         way, last = Way(incoming, outgoing, before, after), n
-        while not adjacency.has_incoming and extent.head < extent.tail:
+        while not adjacency.has_incoming and extent.head < extent.tail and extent.unmarked:
             unmarked, extent = extent.unmarked, search(way, extent, 1)
             found = unmarked - extent.unmarked
             is_slow = 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked
