@@ -14,10 +14,10 @@ A vertex is marked by an atomic operation, so it is listed once.
 
 *In order.*  Rows that are read in the order of the list wait for memory, and each mark for the other workers.
 Where a large part of all entries is to be pushed, and the incoming rows are not there, the rows are read in
-their order, and those of marked vertices are pushed.  Each worker keeps what it reaches in a set of bits of its
-own: shared marks would go from one cache to another with each that is new.  It
-also pushes those rows that it has reached itself in this round; what only others have reached is listed
-afterwards, when the sets are united.  One long row is pushed by all workers.
+their order, and those of marked vertices are pushed.  Each worker keeps what it reaches in a set of bits of
+its own: a shared mark would go from one cache to another with each that is new beside it.  It also pushes
+rows that it has reached itself in this round.  What only others have reached is listed when the sets are
+united.  One long row is pushed by all workers.
 
 *Pull.*  Where the next round has many entries to read, vertices without the mark look for a neighbour that
 has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is found in a round is seen in the
