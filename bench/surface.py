@@ -13,9 +13,10 @@ a new one over the same arrays, on the device of the graph; ``kernel`` is what `
 are medians.  ``OLD`` holds the package of a state before, whose process has the same graphs and is asked in
 turn with ours; answers must be equal, and medians and least times are compared.  Programs get the best delta
 of several.  ``--roads`` are files of road networks, alone and as copies that are joined.  ``--prepared``
-prepares the graphs of warm searches, such as by contraction hierarchies, in ``prepare_ms``.  The largest number of threads comes first, and one on which a
-call would take longer than ``--longest`` seconds is left out.  ``--limit`` ends a sweep, and what was done is
-kept.  ``--processes`` repeats it with new processes, whose memory is laid out anew.
+prepares the graphs of warm searches, such as by contraction hierarchies, in ``prepare_ms``.  The largest
+number of threads comes first, and one on which a call would take longer than ``--longest`` seconds is left
+out.  ``--limit`` ends a sweep, and what was done is kept.  ``--processes`` repeats it with new processes,
+whose memory is laid out anew.
 
 The end tells ratios, and the points above a limit: a host that pauses makes other points slow each time, a
 cliff the same.  ``pictures.py`` draws the time per entry.
