@@ -195,6 +195,11 @@ def test_no_row_is_lost_when_all_are_pushed(pivots):
     assert not all(all_pushed(seed, pivots, leave_rows=lambda *of: None) for seed in MANY_SEEDS)
 
 
+def test_what_only_other_workers_have_reached_is_not_lost():
+    none = {"reached_by_any": lambda word, state: np.uint64(0)}
+    assert not all(all_pushed(seed, **none) for seed in MANY_SEEDS)
+
+
 def test_a_vertex_is_listed_once():
     assert all(listed_once(seed) for seed in MANY_SEEDS)
     assert not all(listed_once(seed, push_from=careless_push()) for seed in MANY_SEEDS)
