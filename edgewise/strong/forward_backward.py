@@ -62,16 +62,13 @@ TAKEN, TIMES = 64, 8
 WORD, LAST, ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 #: Vertices of a block, which one worker pulls or trims.
 BLOCK = 2048
-#: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds; with
-#: 1 or 4 in place of 2 some graph takes a quarter more (16 cores, 930b90ca, 2026-12-01).
+#: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds;
+#: with 1 or 4 in place of 2 some graph takes a quarter more (16 cores, 930b90ca, 2026-12-01).
 PUSH_COST, IN_ORDER_COST, TEST_COST = 8, 2, 4
 #: The incoming rows are built if more sweeps backwards would follow than this, at the rate of the last two,
-#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at; with 1 or
-#: 6 sweeps some graph takes a third more (16 cores, 930b90ca, 2026-12-01).
+#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at;
+#: with 1 or 6 sweeps some graph takes a third more (16 cores, 930b90ca, 2026-12-01).
 SWEEPS, REMAINING = 3, 8
-#: Trimming goes on while a round takes more than one vertex of so many for each worker: a graph without
-#: cycles takes 11 ms instead of 103 (16 cores, d1becdeb, 2026-12-01).
-TRIMMED = 4
 #: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves (R-MAT, 16
 #: cores, dc838b26, 2026-11-30; other values were not measured).
 SKEWED = 4
@@ -450,7 +447,10 @@ def trim_listed(worker, adjacent, state, labels, size, place):
 
 @parallel_region
 def trim(worker, adjacent, state, labels):
-    """Label the component and the vertices that are alone; list the others."""
+    """Label the component and the vertices that are alone; list the others.
+
+    Rounds go on while one takes more vertices than a worker's share of those that it looks at.
+    """
     counters = state.counters
     first, end, _ = own_share(worker, 0, len(labels))
     for vertex in range(first, end):
@@ -459,7 +459,7 @@ def trim(worker, adjacent, state, labels):
             break
     barrier_wait(worker)
     size, left, rounds = np.int64(len(labels)), np.int64(0), 0
-    while rounds == 0 or (left > 0 and (size - left) * TRIMMED * worker.count > size):
+    while rounds == 0 or (left > 0 and (size - left) * worker.count > size):
         if rounds > 0:
             size = left
         place = set_of(SETS, rounds)
