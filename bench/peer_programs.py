@@ -19,6 +19,9 @@ PROGRAMS = {
     "sssp": ("sssp", ".wsg"),
     "triangles": ("tc", ".sg"),
 }
+#: A program beside PASGAL's that repeats both what ``scc`` does before its clock starts, ``Transpose``, and
+#: the solving, and says the time of both: ``SCC: new: seconds``.
+NEW = "scc_new"
 #: Programs whose threads are those of ParlayLib, by call: the variable that names the folder, the program,
 #: its options, and how it says the time of a trial.
 PARLAY = {
@@ -27,6 +30,7 @@ PARLAY = {
     "bfs": ("PASGAL", "bfs", ["-s", "-i", "{file}", "-r", "{source}"], r"Round \d+: ([\d.]+)"),
     "sssp": ("PASGAL", "sssp", ["-s", "-i", "{file}", "-r", "{source}"], r"Round \d+: ([\d.]+)"),
     "strong": ("PASGAL", "scc", ["-i", "{file}"], r"SCC: scc: ([\d.]+)"),
+    "strong, new": ("PASGAL", NEW, ["-i", "{file}", "-t", "{trials}"], r"SCC: new: ([\d.]+)"),
 }
 #: Widths of the buckets among which a peer takes the best, for weights up to 255.
 DELTAS = (2, 8, 32, 128, 1024)
@@ -59,7 +63,7 @@ def parlay(call, file, *, threads, trials, source=None):
     values = {"trials": trials + 1, "file": Path(file).resolve(), "source": source}
     command += [one.format(**values) for one in options]
     times = said(command, threads, pattern)
-    return times[1:] if where == "GBBS" else times
+    return times[1:] if where == "GBBS" or program == NEW else times
 
 
 def said(command, threads, pattern):

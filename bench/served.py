@@ -144,15 +144,13 @@ class Holder:
         if key not in self.warm:
             self.warm[key] = self.graph(call)
             self.seconds(call, self.warm[key], source)  # compiles, if it is the first
-            for _ in range(LEAST):
-                fresh.append(self.seconds(call, self.graph(call), source)[0])
-                if sum(fresh) > BURST:
-                    break
             if prepared and hasattr(self.warm[key], "prepare"):
                 start = time.perf_counter()
                 self.warm[key].prepare("searches")
                 prepare.append(time.perf_counter() - start)
                 self.seconds(call, self.warm[key], source)
+        while len(fresh) < LEAST and sum(fresh) < BURST:
+            fresh.append(self.seconds(call, self.graph(call), source)[0])
         found = None
         while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
             del found  # as GAP's programs free the answer of a trial before the next

@@ -4,10 +4,14 @@
     ECL=program python bench/strong.py --device cuda --size 22
 
 ``PASGAL`` names the folder of PASGAL's programs, and ``ECL`` the program of ECL-SCC.  Both read a file of
-rows; PASGAL makes the incoming rows before its time begins, and ECL-SCC has the rows on the GPU.
+rows; PASGAL makes the incoming rows before its time begins, and ECL-SCC has the rows on the GPU.  A program
+``scc_new`` beside PASGAL's, which makes the incoming rows by PASGAL's ``Transpose`` and then solves, and says
+the seconds of both, gives ``PASGAL, new``.
 
 Ours is the public call with each method: on a new graph over the same rows, and again on the same graph.
-``both_ms`` of a CPU is with the incoming rows made before, too, as PASGAL has them.
+``both_ms`` of a CPU is with the incoming rows made before, too, as PASGAL has them.  So ``fresh_ms`` is to be
+compared with ``PASGAL, new``, and ``both_ms`` with ``PASGAL``; ``fresh_ms`` over ``PASGAL`` is our call with
+rows in one direction over their solving with both.
 ``two ways`` is a graph whose edges all lead both ways, and ``streets`` one where six of ten lead one way
 only.  A grid has four times as many vertices as the others.  Labels of all methods must be equal.
 """
@@ -31,8 +35,8 @@ from edgewise.strong import METHODS
 SHAPES = ("rmat", "uniform", "rgg", "grid", "sparse")
 #: Parts of the edges that lead forth, and back, where some lead one way only.
 FORTH, BACK = 0.7, 0.7
-#: Runs of ECL-SCC, whose process solves once.
-STARTS = 5
+#: Trials of PASGAL (its ``scc`` makes five, and runs twice), and runs of ECL-SCC, whose process solves once.
+STARTS = 7
 
 
 def two_ways(graph):
@@ -90,7 +94,7 @@ def graphs(given):
 
 
 def pasgal(place, rows, n_threads):
-    """Seconds of PASGAL's trials."""
+    """Seconds of PASGAL's trials by name: of the solving, and of the incoming rows and the solving."""
     offsets, neighbours = rows
     file = place / "graph.bin"
     n, m = len(offsets) - 1, len(neighbours)
@@ -98,7 +102,11 @@ def pasgal(place, rows, n_threads):
         out.write(np.array([n, m, (n + 1) * 8 + m * 4 + 24], np.uint64).tobytes())
         out.write(offsets.astype(np.uint64).tobytes())
         out.write(neighbours.astype(np.uint32).tobytes())
-    return peer_programs.parlay("strong", file, threads=n_threads, trials=STARTS)
+    trials = partial(peer_programs.parlay, file=file, threads=n_threads, trials=STARTS)
+    found = {"PASGAL": trials("strong") + trials("strong")}
+    if (Path(os.environ["PASGAL"]) / peer_programs.NEW).exists():
+        found["PASGAL, new"] = trials("strong, new")
+    return found
 
 
 def ecl(place, rows):
@@ -118,7 +126,7 @@ def peers(rows, given):
     found = {}
     with TemporaryDirectory(dir=given.folder) as folder:
         if given.device == "cpu" and peer_programs.is_there("PASGAL"):
-            found["PASGAL"] = pasgal(Path(folder), rows, given.threads or threads.most())
+            found |= pasgal(Path(folder), rows, given.threads or threads.most())
         if given.device != "cpu" and peer_programs.is_there("ECL"):
             found["ECL-SCC"] = ecl(Path(folder), rows)
     return {name: ms_of(times) for name, times in found.items() if times}
@@ -177,18 +185,25 @@ def rows_of(given):
         yield row | {"peers": peers(host, given)}
 
 
+#: What is compared: titles, programs and our columns.
+COMPARED = (
+    ("rows in one direction, both over {peer}", "PASGAL, new", "fresh_ms"),
+    ("rows in both directions, both over {peer}", "PASGAL", "both_ms"),
+    ("rows in one direction over {peer}, which has both", "PASGAL", "fresh_ms"),
+    ("over {peer}", "ECL-SCC", "ms"),
+)
+
+
 def summary(rows):
     """Ratios to the programs, and to Tarjan's algorithm."""
     for method in METHODS:
         of = [row for row in rows if method in row["ms"]]
-        for peer in ("PASGAL", "ECL-SCC"):
-            for column in ("ms", "both_ms"):
-                mine = [row for row in of if method in row.get(column, ())]
-                pairs = [
-                    (row["graph"], row[column][method]["median"], median_of(row["peers"], peer))
-                    for row in mine
-                ]
-                yield from compared(f"{method} over {peer}, {column}", pairs)
+        for title, peer, column in COMPARED:
+            mine = [row for row in of if method in row.get(column, ())]
+            pairs = [
+                (row["graph"], row[column][method]["median"], median_of(row["peers"], peer)) for row in mine
+            ]
+            yield from compared(f"{method}, {title.format(peer=peer)}", pairs)
         if method != "tarjan":
             times = [(row["graph"], row["fresh_ms"]) for row in of]
             pairs = [(name, ms[method]["median"], median_of(ms, "tarjan")) for name, ms in times]

@@ -11,11 +11,12 @@
 A size is a binary logarithm of the number of vertices.  Ours is the whole public call, on a warm graph and on
 a new one over the same arrays, on the device of the graph; ``kernel`` is what ``result.seconds`` says.  Times
 are medians.  ``OLD`` holds the package of a state before, whose process has the same graphs and is asked in
-turn with ours; answers must be equal.  Programs get the best delta of several.  ``--roads`` are files of road
-networks, alone and as copies that are joined.  ``--prepared`` prepares the graphs of warm searches, such as
-by contraction hierarchies, in ``prepare_ms``.  The largest number of threads comes first, and one on which a
-call would take longer than ``--longest`` seconds is left out.  ``--limit`` ends a sweep, and what was done is
-kept.  ``--processes`` repeats it with new processes, whose memory is laid out anew.
+turn with ours; answers must be equal, and medians and least times are compared.  Programs get the best delta
+of several.  ``--roads`` are files of road networks, alone and as copies that are joined.  ``--prepared``
+prepares the graphs of warm searches, such as by contraction hierarchies, in ``prepare_ms``.  The largest
+number of threads comes first, and one on which a call would take longer than ``--longest`` seconds is left
+out.  ``--limit`` ends a sweep, and what was done is kept.  ``--processes`` repeats it with new processes,
+whose memory is laid out anew.
 
 The end tells ratios, and the points above a limit: a host that pauses makes other points slow each time, a
 cliff the same.  ``pictures.py`` draws the time per entry.
@@ -194,9 +195,10 @@ def bars(rows):
     """Lines about the ratios to a state before, to programs and to fewer threads, or about the sizes."""
     for (call, threads), mine in groups(rows, "call", "threads"):
         title = f"{call}, {plural(threads, 'thread')}"
-        for kind in ("ms", "fresh_ms", "kernel_ms"):
-            pairs = [(name_of(row), median_of(row, kind), median_of(row, f"old_{kind}")) for row in mine]
-            yield from compared(f"{title}, {kind}: new / old", pairs, SLOWER, BEYOND_MS)
+        of_both = [row for row in mine if "old_ms" in row]
+        for kind, which in product(("ms", "fresh_ms", "kernel_ms"), ("median", "least")):
+            pairs = [(name_of(row), row[kind][which], row[f"old_{kind}"][which]) for row in of_both]
+            yield from compared(f"{title}, {kind}, {which}: new / old", pairs, SLOWER, BEYOND_MS)
         for side in ("gapbs", "wasp"):
             pairs = [(name_of(row), median_of(row), median_of(row, f"{side}_ms")) for row in mine]
             yield from compared(f"{title}: ours / {side}", pairs, WORST, BEYOND_MS)

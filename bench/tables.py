@@ -339,19 +339,20 @@ def of_processor(name):
     return table(["graph", "vertices", "edges", *(MODULES.get(one, f"`{one}`") for one in columns)], body)
 
 
-@declared("strong-every-cpu", name="strong-every-cpu-16", peer="PASGAL")
-@declared("strong-every-gpu", name="strong-every-gpu", peer="ECL-SCC")
-def strong_on_all(name, peer):
+@declared("strong-every-cpu", name="strong-every-cpu-16")
+@declared("strong-every-gpu", name="strong-every-gpu")
+def strong_on_all(name):
     """Milliseconds of the public call by method, on new graphs and on warm ones, beside a program."""
     rows, body = rows_of(name), []
     kinds = {"fresh_ms": "new", "ms": "warm", "both_ms": "both rows"}
     columns = [(one, key) for one in rows[0]["ms"] for key in kinds if one in rows[0].get(key, ())]
     for row in rows:
         cells = [three(row[key][method]["median"]) for method, key in columns]
+        cells += [three(spent["median"]) for spent in row["peers"].values()]
         sizes = (f"{row[key] / 1e6:.2f} M" for key in ("vertices", "entries"))
-        body.append([row["graph"], *sizes, *cells, three(row["peers"][peer]["median"])])
+        body.append([row["graph"], *sizes, *cells])
     named = (f"`{method}`, {kinds[key]}" for method, key in columns)
-    return table(["graph", "vertices", "edges", *named, peer], body)
+    return table(["graph", "vertices", "edges", *named, *rows[0]["peers"]], body)
 
 
 @declared("paths-bfs-gpu", problem="bfs")

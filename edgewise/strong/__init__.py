@@ -39,9 +39,9 @@ class StrongMethod(Method):
     reads: str = field(kw_only=True)
 
 
-def bytes_of_marks(size: Size) -> int:
-    """Labels, marks and two lists of vertices."""
-    return (3 * size.width + 1) * size.vertices
+def bytes_of_marks(size: Size) -> float:
+    """Labels, marks, two lists of vertices, and a set of bits of each worker."""
+    return (3 * size.width + 1 + size.threads / 8) * size.vertices
 
 
 def bytes_among(size: Size) -> int:

@@ -14,8 +14,10 @@ A vertex is marked by an atomic operation, so it is listed once.
 
 *In order.*  Rows that are read in the order of the list wait for memory, and each mark for the other workers.
 Where a large part of all entries is to be pushed, and the incoming rows are not there, the rows are read in
-their order, and those of marked vertices are pushed, also of those marked in the same round.  Marks need no
-atomic operation then: who was marked too late is listed afterwards.  One long row is pushed by all workers.
+their order, and those of marked vertices are pushed.  Each worker keeps what it reaches in a set of bits of
+its own: a shared mark would go from one cache to another with each that is new beside it.  It also pushes
+rows that it has reached itself in this round.  What only others have reached is listed when the sets are
+united.  One long row is pushed by all workers.
 
 *Pull.*  Where the next round has many entries to read, vertices without the mark look for a neighbour that
 has it, and stop at the first (Beamer, Asanovic & Patterson 2012).  What is found in a round is seen in the
@@ -56,16 +58,17 @@ OWN = 4096
 GRAIN = 4096
 #: Vertices that a worker takes at once, at most, and how often each of them comes to take some.
 TAKEN, TIMES = 64, 8
+#: Bits of a number of a vertex within a word of 64 vertices, and their largest value.
+WORD, LAST, ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 #: Vertices of a block, which one worker pulls or trims.
 BLOCK = 2048
-#: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds.
+#: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds;
+#: with 1 or 4 in place of 2 some graph takes a quarter more (16 cores, 930b90ca, 2026-12-01).
 PUSH_COST, IN_ORDER_COST, TEST_COST = 8, 2, 4
 #: The incoming rows are built if more sweeps backwards would follow than this, at the rate of the last two,
-#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at.
+#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at;
+#: with 1 or 6 sweeps some graph takes a third more (16 cores, 930b90ca, 2026-12-01).
 SWEEPS, REMAINING = 3, 8
-#: Trimming goes on while a round takes more than one vertex of so many for each worker: a graph without
-#: cycles takes 11 ms instead of 103 (16 cores, d1becdeb, 2026-12-01).
-TRIMMED = 4
 #: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves (R-MAT, 16
 #: cores, dc838b26, 2026-11-30; other values were not measured).
 SKEWED = 4
@@ -98,6 +101,7 @@ class State(NamedTuple):
     listed: Any  # (n,) index array: vertices in the order in which they are listed
     spare: Any  # (n,) index array: those that another round of trimming leaves
     own: Any  # (workers, OWN) index array
+    reached: Any  # (workers, words) uint64: a bit for each vertex that a worker reaches in order
     counters: Any  # (WORDS,) int64
 
 
@@ -210,42 +214,60 @@ def push(worker, way, state, extent, place):
 
 
 @device
-def push_entries(vertex, first, end, way, marks):
-    """Mark the ends of these entries of a row."""
-    for entry in range(np.uint64(first), np.uint64(end)):
-        other = way.following.neighbours[entry]
-        if marks[other] == way.before and counts(way, vertex, other):
-            marks[other] = way.after  # race: all write the same; a row is pushed twice if PUSHED is lost
-
-
-@device
 def push_long_row(worker, vertex, way, state, place):
     """Push a part of the only row that is listed."""
-    first, last = way.following.offsets[vertex], way.following.offsets[vertex + 1]
+    (offsets, neighbours, _), marks = way.following, state.marks
+    first, last = offsets[vertex], offsets[vertex + 1]
     at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
     if at == first:
-        state.marks[vertex] = PUSHED  # race: others ask whether it is that of before, which it is not
+        marks[vertex] = PUSHED  # race: others ask whether it is that of before, which it is not
     while at < last:
-        push_entries(vertex, at, min(at + GRAIN, last), way, state.marks)
+        for entry in range(np.uint64(at), np.uint64(min(at + GRAIN, last))):
+            other = neighbours[entry]
+            if marks[other] == way.before and counts(way, vertex, other):
+                marks[other] = way.after  # race: all write the same
         at = first + fetch_add(state.counters, place + AT.taken, GRAIN)
 
 
 @device
 def push_in_order(worker, way, state, place):
-    """Push those rows of this worker's chunks of all entries whose vertex is marked when their turn comes."""
-    offsets, marks, n_entries = way.following.offsets, state.marks, len(way.following.neighbours)
-    chunk = max(n_entries // (worker.count * TIMES * TIMES), GRAIN)
+    """Push those rows of this worker's chunks of all entries whose vertex is marked when their turn comes.
+
+    A worker sees the marks of the rounds before, and its own ones of this round.
+    """
+    (offsets, neighbours, _), marks, reached = way.following, state.marks, state.reached[worker.id]
+    for word in range(len(reached)):
+        reached[word] = 0
+    chunk = max(len(neighbours) // (worker.count * TIMES * TIMES), GRAIN)
     at = fetch_add(state.counters, place + AT.taken, chunk)
-    while at < n_entries:
+    while at < len(neighbours):
         vertex = row_of(at, offsets)
         if offsets[vertex] < at:  # the row of the chunk before
             vertex += 1
         while vertex < len(marks) and offsets[vertex] < at + chunk:
-            if marks[vertex] == way.after:
-                marks[vertex] = PUSHED  # race: who marks it as well has it pushed once more
-                push_entries(vertex, offsets[vertex], offsets[vertex + 1], way, marks)
+            mark = marks[vertex]
+            if mark == way.after or (mark == way.before and has_bit(reached, np.uint64(vertex))):
+                marks[vertex] = PUSHED
+                for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
+                    other = np.uint64(neighbours[entry])
+                    reached[other >> WORD] |= ONE << (other & LAST)
             vertex += 1
         at = fetch_add(state.counters, place + AT.taken, chunk)
+
+
+@device
+def has_bit(bits, vertex):
+    """Whether a set of vertices has this one."""
+    return (bits[vertex >> WORD] >> (vertex & LAST)) & ONE != 0
+
+
+@device
+def reached_by_any(word, state):
+    """The vertices of a word that any worker has reached in order."""
+    found = np.uint64(0)
+    for worker in range(len(state.reached)):
+        found |= state.reached[worker, word]
+    return found
 
 
 @device
@@ -256,15 +278,22 @@ def list_rest(worker, way, state, extent, place):
     """
     offsets, marks, own, count = way.following.offsets, state.marks, state.own[worker.id], np.int64(0)
     marked = extent.unmarked if worker.id == 0 else np.int64(0)
-    first, end, _ = own_share(worker, 0, len(marks))
-    for vertex in range(first, end):
-        if marks[vertex] == way.before:
-            marked -= 1
-        elif marks[vertex] == PUSHED:
-            marks[vertex] = way.after
-        elif marks[vertex] == way.after and offsets[vertex] < offsets[vertex + 1]:
-            own[count] = vertex
-            count += 1
+    first, end, _ = own_share(worker, 0, (len(marks) + 63) // 64)
+    for word in range(first, end):
+        found = reached_by_any(word, state) if extent.tail > 1 else np.uint64(0)
+        for vertex in range(64 * word, min(64 * word + 64, len(marks))):
+            mark = marks[vertex]
+            if mark == way.before and found >> (np.uint64(vertex) & LAST) & ONE != 0:
+                mark = way.after
+            if mark == way.before:
+                marked -= 1
+            elif mark == PUSHED:
+                marks[vertex] = way.after
+            elif mark == way.after:
+                marks[vertex] = mark
+                if offsets[vertex] < offsets[vertex + 1]:
+                    own[count] = vertex
+                    count += 1
             if count == len(own):
                 leave_rows(own, 0, count, way, state, extent.tail, place)
                 count = np.int64(0)
@@ -335,7 +364,7 @@ def is_pulled(way, n, extent):
 def reach(worker, way, state, extent, most):
     """Mark all that follows the listed vertices, in ``most`` rounds or less; write the extent at the end."""
     n, counters = len(state.marks), state.counters
-    while extent.head < extent.tail and extent.rounds < most:
+    while extent.head < extent.tail and extent.unmarked > 0 and extent.rounds < most:
         place = set_of(SETS, extent.rounds)
         if worker.id == 0:
             clear_set(SETS, counters, set_of(SETS, extent.rounds + 1))
@@ -418,7 +447,10 @@ def trim_listed(worker, adjacent, state, labels, size, place):
 
 @parallel_region
 def trim(worker, adjacent, state, labels):
-    """Label the component and the vertices that are alone; list the others."""
+    """Label the component and the vertices that are alone; list the others.
+
+    Rounds go on while one takes more vertices than a worker's share of those that it looks at.
+    """
     counters = state.counters
     first, end, _ = own_share(worker, 0, len(labels))
     for vertex in range(first, end):
@@ -427,7 +459,7 @@ def trim(worker, adjacent, state, labels):
             break
     barrier_wait(worker)
     size, left, rounds = np.int64(len(labels)), np.int64(0), 0
-    while rounds == 0 or (left > 0 and (size - left) * TRIMMED * worker.count > size):
+    while rounds == 0 or (left > 0 and (size - left) * worker.count > size):
         if rounds > 0:
             size = left
         place = set_of(SETS, rounds)
@@ -437,7 +469,7 @@ def trim(worker, adjacent, state, labels):
             trim_all(worker, adjacent, state, labels, place)
         else:
             trim_listed(worker, adjacent, state, labels, size, place)
-            state = State(state.marks, state.spare, state.listed, state.own, counters)
+            state = State(state.marks, state.spare, state.listed, state.own, state.reached, counters)
         barrier_wait(worker)
         left = load(counters, place + AT.listed)
         rounds += 1
@@ -475,8 +507,9 @@ def both_rows(adjacency):
 def new_state(n_vertices, kind, n_workers):
     """The state of a search, without marks."""
     marks, own = np.zeros(n_vertices, np.uint8), np.empty((n_workers, OWN), kind)
-    listed, spare = np.empty(n_vertices, kind), np.empty(n_vertices, kind)
-    return State(marks, listed, spare, own, np.zeros(WORDS, np.int64))
+    reached = np.empty((n_workers, -(-n_vertices // 64)), np.uint64)
+    spare = np.empty(n_vertices, kind)
+    return State(marks, np.empty(n_vertices, kind), spare, own, reached, np.zeros(WORDS, np.int64))
 
 
 def mark_component(adjacency, pivot, state):
@@ -496,7 +529,7 @@ def mark_component(adjacency, pivot, state):
 
     def search_backwards(before, after, extent):
         way, last = Way(incoming, outgoing, before, after), n
-        while not adjacency.has_incoming and extent.head < extent.tail:
+        while not adjacency.has_incoming and extent.head < extent.tail and extent.unmarked:
             unmarked, extent = extent.unmarked, search(way, extent, 1)
             found = unmarked - extent.unmarked
             is_slow = 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked

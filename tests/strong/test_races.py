@@ -150,7 +150,8 @@ def listed_once(seed, **replaced):
     counters = jitter.Jittery(np.zeros(both_ways.WORDS, np.int64), scheduler)
     listed, own = np.zeros(20, np.uint32), np.zeros((WORKERS, both_ways.OWN), np.uint32)
     listed[:3] = range(3)
-    state = both_ways.State(marks, listed, listed, own, counters)
+    reached = np.zeros((WORKERS, 1), np.uint64)
+    state = both_ways.State(marks, listed, listed, own, reached, counters)
     offsets = np.append(rows.offsets, [9, 9, 9])
     way = both_ways.Way(CSR(offsets, rows.neighbours, rows.weights), CSR([], [], []), 0, 1)
     extent = both_ways.Extent(0, 3, 9, 3, 0)
@@ -173,7 +174,8 @@ def all_pushed(seed, pivots=(0, 2), **replaced):
     marks = jitter.Jittery(np.isin(np.arange(N), pivots).astype(np.uint8), scheduler)
     counters = jitter.Jittery(np.zeros(both_ways.WORDS, np.int64), scheduler)
     listed, own = np.array([*pivots] + [0] * N, np.uint32), np.zeros((WORKERS, 2), np.uint32)
-    state = both_ways.State(marks, listed, listed, own, counters)
+    reached = np.zeros((WORKERS, 1), np.uint64)
+    state = both_ways.State(marks, listed, listed, own, reached, counters)
     way, n_pivots = both_ways.Way(rows, CSR([], [], []), 0, 1), len(pivots)
     extent, marked = both_ways.Extent(0, n_pivots, 9, N - n_pivots, 0), []
 
@@ -191,6 +193,11 @@ def all_pushed(seed, pivots=(0, 2), **replaced):
 def test_no_row_is_lost_when_all_are_pushed(pivots):
     assert all(all_pushed(seed, pivots) for seed in MANY_SEEDS)
     assert not all(all_pushed(seed, pivots, leave_rows=lambda *of: None) for seed in MANY_SEEDS)
+
+
+def test_what_only_other_workers_have_reached_is_not_lost():
+    none = {"reached_by_any": lambda word, state: np.uint64(0)}
+    assert not all(all_pushed(seed, **none) for seed in MANY_SEEDS)
 
 
 def test_a_vertex_is_listed_once():
