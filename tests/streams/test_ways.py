@@ -38,10 +38,6 @@ def pairs(tmp_path_factory):
     return files
 
 
-def test_where_all_is_drawn_nothing_is_guessed():
-    assert ways.distinct_among(600, 1000, 1000) == 600
-
-
 def test_what_is_known_beforehand(pairs):
     known = pairs_in([pairs["numbers"]], {}, None)
     assert known.rows == ROWS and known.ids == "dense" and known.end <= IDS and known.exact
