@@ -87,17 +87,17 @@ def _add_row(row, lane, lanes, level, part, k, totals):
 
 
 @inlined
-def strongest(row, state, connections):
-    """As :func:`~edgewise.partitions.rating.rate_row` where all have room, from the totals of the row.
+def strongest(row, level, state, connections):
+    """As :func:`~edgewise.partitions.rating.rate_row`, from the totals of the row.
 
     The loop has no branches, so that a CPU looks at several totals at a time.
     """
-    totals, base = connections.totals, row * len(state.room)
+    totals, base, size = connections.totals, row * len(state.room), size_at(level.sizes, row)
     mine, word = np.int64(state.labels[row]), np.int64(-1)
     for label in range(len(state.room)):
         total = np.int64(totals[np.uint64(base + label)])
         offered = ((total >> state.shift) << 32) | connections.ranks[label]
-        is_barred = (total == 0) | (label == mine)
+        is_barred = (total == 0) | (label == mine) | (state.room[label] < size)
         word = max(word, offered | -np.int64(is_barred))
     own = np.int64(totals[np.uint64(base + mine)])
     if word < 0:
@@ -110,7 +110,7 @@ def strongest(row, state, connections):
 def rate_vertex(row, level, state, connections, tables, base):
     """As :func:`~edgewise.partitions.rating.rate_row`, from the connections if there are any."""
     if len(connections.totals):
-        return strongest(row, state, connections)
+        return strongest(row, level, state, connections)
     return rate_row(tables, row, level, state, base)
 
 
@@ -130,12 +130,12 @@ def rate_by_rows(worker, rows, level, state, memory, facts, shares, growth_of_ow
 
 
 @parallel_region
-def rate_by_totals(worker, rows, state, connections, facts, growth_of_own):
+def rate_by_totals(worker, rows, level, state, connections, facts, growth_of_own):
     """Rate rows on a GPU from the connections, a thread for each; the lanes of a warp add up the growth."""
     (count, chosen), lane, growth = rows, worker.id % warp_size(), np.int64(0)
     for item in range(worker.id, count, worker.count):
         row = row_of(item, chosen)
-        own, best, link = strongest(row, state, connections)
+        own, best, link = strongest(row, level, state, connections)
         growth += note_rating(facts, row, own, best, link)
     growth = inclusive_scan(growth, lane)
     if lane == warp_size() - 1:
@@ -390,7 +390,7 @@ def rate(chosen, level, state, memory, facts):
         shares = threads.new_shares(n_workers)
         rate_by_rows.with_workers(n_workers, rows, level, state, memory, facts, shares, growth)
     elif len(connections.totals):
-        rate_by_totals(rows, state, connections, facts, growth)
+        rate_by_totals(rows, level, state, connections, facts, growth)
     else:
         rate_rows(rows, level, state, tables, facts, growth)
     return growth
