@@ -24,6 +24,8 @@ NEAR = 2
 HUBS = 8
 #: Pairs of such edges that are there by chance.
 FEW = 16
+#: Vertices of a part of a mesh from which on so few edges are between parts that there are no connections.
+LARGE_PART = 1 << 18
 #: What the allocator keeps.
 KEPT = 32 << 20
 
@@ -70,14 +72,15 @@ def bytes_of(size, kind, k):
     n, entries = size.vertices, size.entries
     copied = (4 + size.weight) * entries + 8 * n if kind.has_loops else 0
     totals = 4 * n * (2 if kind.is_near else size.threads)
-    clustering = 37 * n + min(totals, TOTALS_BYTES)
-    tables = 4 * n * k if n * k <= TOTALS_FOR_EACH_ENTRY * entries else 0
+    clustering = 21 * n + min(totals, TOTALS_BYTES)
+    has_tables = n * k <= TOTALS_FOR_EACH_ENTRY * entries and not (kind.is_near and n >= LARGE_PART * k)
+    tables = 4 * n * k if has_tables else 0
     if kind.is_near:
-        needed = max(clustering, 49 * n + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
+        needed = max(clustering, 43 * n + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
     else:
         density = max(10, 22 - entries / max(n, 1) / 4)
         levels = 8 * n + (9 if kind.has_hubs else density) * entries
-        lists = 100 * n if 8 * n < KEPT else 49 * n
+        lists = 72 * n if 4 * n < KEPT else 43 * n
         needed = max(clustering, lists + tables, levels)
     needed += copied
     return needed + min(needed, KEPT)
