@@ -86,7 +86,7 @@ def order_of(weights, maximum):
 
 
 def is_packed(weights):
-    """Whether words hold positions; wide weights that are one number in memory, of an outline, say nothing."""
+    """Whether words hold positions; outlines, whose weights are one number in memory, say nothing of it."""
     return weights.itemsize < 8 or (weights.strides != (0,) and order_of(weights, False).packed == 1)
 
 
