@@ -56,7 +56,7 @@ IN_COLUMN = 32
 NO_ENTRY = 0xFFFFFFFF
 #: Totals for each entry of the rows up to which there is a table of connections: on the CPU, and on a GPU.
 TOTALS_FOR_EACH_ENTRY, TOTALS_ON_GPU = 0.5, 4
-#: Share of the edges between parts from which on there is a table of connections on the CPU.
+#: Share of the weight of the edges between parts from which on there is a table of connections on the CPU.
 CUT = 0.02
 
 
@@ -363,14 +363,17 @@ def no_connections(level):
     return Connections(arrays.empty(0, level.weights.dtype, where), none, none)
 
 
+def _weight_of_entries(level):
+    return int(level.weights.sum()) if len(level.weights) else len(level.neighbours)
+
+
 def connections_of(level, state, k, cut):
     """The connections to ``k`` parts, which are the labels of a state with such a cut, if they pay."""
     where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     most = TOTALS_FOR_EACH_ENTRY if where == "cpu" else TOTALS_ON_GPU
     if n * k > most * len(level.neighbours):
         return no_connections(level)
-    total = int(level.weights.sum()) if len(level.weights) else len(level.neighbours)
-    if where == "cpu" and 2 * cut < CUT * total:
+    if where == "cpu" and 2 * cut < CUT * _weight_of_entries(level):
         return no_connections(level)
     totals = arrays.zeros(n * k, level.weights.dtype, where)
     _add_row(n, level, state.labels, k, totals, width="warp")
