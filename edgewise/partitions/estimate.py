@@ -5,8 +5,8 @@ take most.  Those of a mesh have few, and the lists of the finest level take mos
 shows a sample of a few thousand edges: the vertices of a mesh are numbered so that neighbours have numbers
 that are near, unless somebody has shuffled them; and the edges of graphs with hubs have the same ends again
 and again, so that contraction joins more of them.  The constants are measured (``bench/memory.py``, two
-cores, state 1fb2adf2, 2026-12-01), for the allocator of glibc, which keeps arrays of up to 32 MiB that are
-freed.
+cores, states 1fb2adf2 and, of clustering and lists, 0dde0988, 2026-12-01), for the allocator of glibc, which
+keeps arrays of up to 32 MiB that are freed.
 """
 
 from typing import NamedTuple
