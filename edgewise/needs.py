@@ -15,6 +15,7 @@ from edgewise import memory
 from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import Graph
 from edgewise.placement import Placement
+from edgewise.placement import bytes_of as bytes_on_host
 
 #: Functions ``(graph, **options)`` that return a :class:`Needs`, by the names of problems.
 PROBLEMS = {
@@ -164,6 +165,10 @@ def estimate(graph: Any, problem: str, options: Mapping[str, Any]) -> Estimate:
     forms = plan.forms if plan.placement is None or plan.placement.left_on_host else ()
     steps = [step for form in forms for step in steps_to_make(graph, form, plan.size)]
     if plan.placement is not None:
+        from edgewise.primitives.uploads import bytes_of_buffers
+
+        buffers = bytes_of_buffers(bytes_on_host(graph), plan.size.threads)
+        steps += [Step("page-locked buffers", buffers, 0)] if buffers else []
         return of_steps(plan.method, steps)._replace(device_bytes=plan.placement.bytes)
     needed = int(plan.term(plan.size))
     return of_steps(plan.method, [*steps, Step(plan.method, needed, needed)])

@@ -12,12 +12,13 @@ import pytest
 import edgewise as ew
 from edgewise import memory
 from edgewise.components import segments
-from edgewise.device import arrays, on_host
+from edgewise.device import arrays, on_host, threads
 from edgewise.device.target import SIMULATED
 from edgewise.errors import OutOfMemoryError
 from edgewise.needs import size_of
 from edgewise.paths.bfs.cooperative import bytes_on_gpu
 from edgewise.placement import MADE, USABLE, bytes_of, place_rows
+from edgewise.primitives import uploads
 
 pytestmark = [pytest.mark.simulator, pytest.mark.gpu]
 
@@ -111,6 +112,15 @@ def test_estimates_for_gpus(monkeypatch):
         assert left.device_bytes == offsets + search < fits.device_bytes
         assert (fits.bytes, left.bytes > 0) == (0, not graph.has_rows)
         assert not graph.estimate("bfs").device_bytes
+
+
+def test_estimates_count_the_buffers_of_copies_to_a_gpu(monkeypatch):
+    monkeypatch.setattr(uploads, "FEW_BYTES", 1)
+    graph = graphs()["rows"]
+    needed = graph.estimate("bfs", device="cuda")
+    workers = min(threads.count(), uploads.MAX_THREADS)
+    assert needed.steps == (("page-locked buffers", needed.bytes, 0),)
+    assert needed.bytes == workers * uploads.BUFFERS * uploads.PIECE
 
 
 def test_memory_is_locked_once_and_for_as_long_as_it_is_in_use():

@@ -18,7 +18,7 @@ from edgewise import memory, tuning
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OutOfMemoryError, argument
 from edgewise.forest.filter import Entries, are_ascending
-from edgewise.forest.order import order_of
+from edgewise.forest.order import is_packed, order_of
 from edgewise.forest.renumbering import is_renumbered
 from edgewise.forest.result import SpanningForest
 from edgewise.graph import Graph
@@ -46,8 +46,6 @@ __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
 WORD = 8
 #: Bytes of the number of a round.
 ROUND = 4
-#: Bytes of the largest weights whose words hold their positions, if these are few enough.
-PACKED = 4
 #: Edges for each vertex that Kruskal's algorithm sorts at a time, where there are more.
 SORTED = 3
 
@@ -73,30 +71,33 @@ class Listed(NamedTuple):
     device: str
 
     def of(self, size):
-        """How many there are, the bytes of a word, and those of the numbers of their rows."""
-        count = size.entries if self.from_rows else size.edges
-        return count, WORD if self.packed else 2 * WORD, size.width * count if self.from_rows else 0
+        """How many there are, and the bytes of a word."""
+        return size.entries if self.from_rows else size.edges, WORD if self.packed else 2 * WORD
+
+    def rows(self, size):
+        """The bytes of the numbers of their rows."""
+        return size.width * size.entries if self.from_rows else 0
 
 
 def bytes_of_boruvka(size: Size, listed: Listed) -> float:
     """Both ends and the word of each edge; where trees are renumbered, three arrays of vertices again."""
-    count, word, rows = listed.of(size)
+    count, word = listed.of(size)
     again = size.width + 2 * WORD if is_renumbered(size.vertices, listed.device) else 0
-    return (2 * size.width + word) * count + (size.width + WORD + 2 * word + again) * size.vertices + rows
+    return (2 * size.width + word) * count + (size.width + WORD + word + again) * size.vertices
 
 
 def bytes_of_kruskal(size: Size, listed: Listed) -> float:
     """The words of all edges, and again those of the lightest ones, sorted."""
-    count, word, rows = listed.of(size)
+    count, word = listed.of(size)
     moved = WORD * min(count, SORTED * size.vertices)
-    return word * count + moved + (size.width + WORD) * size.vertices + rows
+    return word * count + moved + (size.width + WORD) * size.vertices + listed.rows(size)
 
 
 def bytes_of_transactions(size: Size, listed: Listed) -> float:
     """Each edge at both ends, twice while the lists are made; for each vertex six words and a round."""
-    count, word, rows = listed.of(size)
+    count, word = listed.of(size)
     lists = word + 4 * (size.width + WORD)
-    return lists * count + (3 * size.width + 6 * WORD + ROUND) * size.vertices + rows
+    return lists * count + (3 * size.width + 6 * WORD + ROUND) * size.vertices + listed.rows(size)
 
 
 #: The protocols of :data:`edgewise.transactions.PROTOCOLS`, which is not imported for other methods.
@@ -307,9 +308,9 @@ def needs(graph, *, maximum=False, method="auto", **options) -> Needs:
     """How a call would solve a graph on the host, for :meth:`Graph.estimate`."""
     check_graph(graph)
     check_method(method, METHODS, {})
-    size, from_rows = size_of(graph), is_of_rows(graph)
+    size, from_rows, weights = size_of(graph), is_of_rows(graph), (graph._edges or graph._rows)[2]
     name = choose("cpu", size.entries if from_rows else size.edges) if method == "auto" else method
-    listed = Listed(from_rows, size.weight <= PACKED, "cpu")
+    listed = Listed(from_rows, weights is None or is_packed(weights), "cpu")
     return Needs(("rows" if from_rows else "edges",), name, partial(_term(name), listed=listed), size)
 
 

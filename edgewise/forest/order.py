@@ -85,6 +85,11 @@ def order_of(weights, maximum):
     return Order(bits, mask, base, int(maximum), int(fits and len(weights) <= MAX_POSITION))
 
 
+def is_packed(weights):
+    """Whether words hold positions; outlines, whose weights are one number in memory, say nothing of it."""
+    return weights.itemsize < 8 or (weights.strides != (0,) and order_of(weights, False).packed == 1)
+
+
 def words_of(order, positions=None):
     """The words of all entries of host arrays, or of those at some positions whose bits are given: int64."""
     positions = np.arange(len(order.bits)) if positions is None else positions

@@ -5,8 +5,8 @@ take most.  Those of a mesh have few, and the lists of the finest level take mos
 shows a sample of a few thousand edges: the vertices of a mesh are numbered so that neighbours have numbers
 that are near, unless somebody has shuffled them; and the edges of graphs with hubs have the same ends again
 and again, so that contraction joins more of them.  The constants are measured (``bench/memory.py``, two
-cores, state 1fb2adf2, 2026-12-01), for the allocator of glibc, which keeps arrays of up to 32 MiB that are
-freed.
+cores, states 1fb2adf2 and, of clustering and lists, 0dde0988, 2026-12-01), for the allocator of glibc, which
+keeps arrays of up to 32 MiB that are freed.
 """
 
 from typing import NamedTuple
@@ -24,6 +24,8 @@ NEAR = 2
 HUBS = 8
 #: Pairs of such edges that are there by chance.
 FEW = 16
+#: Vertices of a part of a mesh from which on so few edges are between parts that there are no connections.
+LARGE_PART = 1 << 18
 #: What the allocator keeps.
 KEPT = 32 << 20
 
@@ -70,14 +72,15 @@ def bytes_of(size, kind, k):
     n, entries = size.vertices, size.entries
     copied = (4 + size.weight) * entries + 8 * n if kind.has_loops else 0
     totals = 4 * n * (2 if kind.is_near else size.threads)
-    clustering = 37 * n + min(totals, TOTALS_BYTES)
-    tables = 4 * n * k if n * k <= TOTALS_FOR_EACH_ENTRY * entries else 0
+    clustering = 21 * n + min(totals, TOTALS_BYTES)
+    has_tables = n * k <= TOTALS_FOR_EACH_ENTRY * entries and not (kind.is_near and n >= LARGE_PART * k)
+    tables = 4 * n * k if has_tables else 0
     if kind.is_near:
-        needed = max(clustering, 49 * n + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
+        needed = max(clustering, 43 * n + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
     else:
         density = max(10, 22 - entries / max(n, 1) / 4)
         levels = 8 * n + (9 if kind.has_hubs else density) * entries
-        lists = 100 * n if 8 * n < KEPT else 49 * n
+        lists = 72 * n if 4 * n < KEPT else 43 * n
         needed = max(clustering, lists + tables, levels)
     needed += copied
     return needed + min(needed, KEPT)

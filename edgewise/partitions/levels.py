@@ -13,7 +13,7 @@ from edgewise.device import arrays, device, each, each_row, fetch_add
 from edgewise.primitives.counting_sort import n_blocks_of
 from edgewise.primitives.mixing import MASK, mix
 
-#: Largest sum of the weights of edges that are stored in 32 bits.
+#: Largest sum of weights that are stored in 32 bits.
 NARROW = np.iinfo(np.int32).max
 #: Sums of each part that threads of a GPU add to.
 COPIES = 1024

@@ -101,7 +101,7 @@ class Labels(NamedTuple):
     Attributes
     ----------
     labels : (n,) index array
-    room : (labels,) int64 array
+    room : (labels,) int32 or int64 array
         A vertex may take a label that has at least the weight of the vertex left.
     groups : (n,) index array
         Edges between vertices of two groups do not count; empty if all are of one.

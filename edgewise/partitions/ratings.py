@@ -56,6 +56,8 @@ IN_COLUMN = 32
 NO_ENTRY = 0xFFFFFFFF
 #: Totals for each entry of the rows up to which there is a table of connections: on the CPU, and on a GPU.
 TOTALS_FOR_EACH_ENTRY, TOTALS_ON_GPU = 0.5, 4
+#: Share of the weight of the edges between parts from which on there is a table of connections on the CPU.
+CUT = 0.02
 
 
 class Connections(NamedTuple):
@@ -87,17 +89,17 @@ def _add_row(row, lane, lanes, level, part, k, totals):
 
 
 @inlined
-def strongest(row, state, connections):
-    """As :func:`~edgewise.partitions.rating.rate_row` where all have room, from the totals of the row.
+def strongest(row, level, state, connections):
+    """As :func:`~edgewise.partitions.rating.rate_row`, from the totals of the row.
 
     The loop has no branches, so that a CPU looks at several totals at a time.
     """
-    totals, base = connections.totals, row * len(state.room)
+    totals, base, size = connections.totals, row * len(state.room), size_at(level.sizes, row)
     mine, word = np.int64(state.labels[row]), np.int64(-1)
     for label in range(len(state.room)):
         total = np.int64(totals[np.uint64(base + label)])
         offered = ((total >> state.shift) << 32) | connections.ranks[label]
-        is_barred = (total == 0) | (label == mine)
+        is_barred = (total == 0) | (label == mine) | (state.room[label] < size)
         word = max(word, offered | -np.int64(is_barred))
     own = np.int64(totals[np.uint64(base + mine)])
     if word < 0:
@@ -110,7 +112,7 @@ def strongest(row, state, connections):
 def rate_vertex(row, level, state, connections, tables, base):
     """As :func:`~edgewise.partitions.rating.rate_row`, from the connections if there are any."""
     if len(connections.totals):
-        return strongest(row, state, connections)
+        return strongest(row, level, state, connections)
     return rate_row(tables, row, level, state, base)
 
 
@@ -130,12 +132,12 @@ def rate_by_rows(worker, rows, level, state, memory, facts, shares, growth_of_ow
 
 
 @parallel_region
-def rate_by_totals(worker, rows, state, connections, facts, growth_of_own):
+def rate_by_totals(worker, rows, level, state, connections, facts, growth_of_own):
     """Rate rows on a GPU from the connections, a thread for each; the lanes of a warp add up the growth."""
     (count, chosen), lane, growth = rows, worker.id % warp_size(), np.int64(0)
     for item in range(worker.id, count, worker.count):
         row = row_of(item, chosen)
-        own, best, link = strongest(row, state, connections)
+        own, best, link = strongest(row, level, state, connections)
         growth += note_rating(facts, row, own, best, link)
     growth = inclusive_scan(growth, lane)
     if lane == warp_size() - 1:
@@ -361,11 +363,17 @@ def no_connections(level):
     return Connections(arrays.empty(0, level.weights.dtype, where), none, none)
 
 
-def connections_of(level, state, k):
-    """The connections to ``k`` parts, which are the labels of a state."""
+def _weight_of_entries(level):
+    return int(level.weights.sum()) if len(level.weights) else len(level.neighbours)
+
+
+def connections_of(level, state, k, cut):
+    """The connections to ``k`` parts, which are the labels of a state with such a cut, if they pay."""
     where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     most = TOTALS_FOR_EACH_ENTRY if where == "cpu" else TOTALS_ON_GPU
     if n * k > most * len(level.neighbours):
+        return no_connections(level)
+    if where == "cpu" and 2 * cut < CUT * _weight_of_entries(level):
         return no_connections(level)
     totals = arrays.zeros(n * k, level.weights.dtype, where)
     _add_row(n, level, state.labels, k, totals, width="warp")
@@ -390,7 +398,7 @@ def rate(chosen, level, state, memory, facts):
         shares = threads.new_shares(n_workers)
         rate_by_rows.with_workers(n_workers, rows, level, state, memory, facts, shares, growth)
     elif len(connections.totals):
-        rate_by_totals(rows, state, connections, facts, growth)
+        rate_by_totals(rows, level, state, connections, facts, growth)
     else:
         rate_rows(rows, level, state, tables, facts, growth)
     return growth

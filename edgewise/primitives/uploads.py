@@ -45,6 +45,11 @@ def upload(columns, device):
     return tuple(None if column is None else next(moved) for column in columns)
 
 
+def bytes_of_buffers(count, n_threads):
+    """Bytes of the page-locked buffers for columns of so many bytes."""
+    return min(n_threads, MAX_THREADS) * BUFFERS * PIECE if count >= FEW_BYTES else 0
+
+
 def _parts(copies, columns):
     """An iterator, for all threads, over the pieces of the columns and where they are copied to."""
     parts = []

@@ -14,7 +14,7 @@ from edgewise import tuning
 from edgewise.device import threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, VerificationError
-from edgewise.partitions import PRESETS, partition
+from edgewise.partitions import PRESETS, partition, ratings
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter]
@@ -114,6 +114,15 @@ def test_parts_are_the_same_everywhere(small_levels, threads_used):
         assert found == PARTS
     finally:
         threads.use(None)
+
+
+def test_parts_are_the_same_without_connections(small_levels, monkeypatch):
+    """Also where the part that most edges lead to has no room."""
+    graph, found = ew.generate.rmat(7, edge_factor=16, seed=1).simplified(), []
+    for totals in (0, ratings.TOTALS_FOR_EACH_ENTRY):
+        monkeypatch.setattr(ratings, "TOTALS_FOR_EACH_ENTRY", totals)
+        found.append(partition(graph, 3, seed=3, method="jet").parts.tolist())
+    assert found[0] == found[1]
 
 
 @pytest.mark.simulator

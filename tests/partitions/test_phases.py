@@ -204,6 +204,15 @@ def test_single_vertices_are_joined():
     assert sizes.max() == 5 and np.count_nonzero(sizes) <= 14
 
 
+@pytest.mark.parametrize("make", [hubs, dense])
+def test_clusters_of_heavy_vertices(make):
+    """Weights whose sums need 64 bits give the clusters of their multiples that do not."""
+    level, none = make(), np.empty(0, np.uint32)
+    heavy = level._replace(sizes=level.sizes << 40)
+    labels = cluster(level, 6, none, Settings(single_clusters=1))
+    assert cluster(heavy, 6 << 40, none, Settings(single_clusters=1)).tolist() == labels.tolist()
+
+
 def test_isolated_vertices_stay_in_their_groups():
     """No cluster has vertices of two groups, with edges between the groups or without edges."""
     n = 60
@@ -343,6 +352,7 @@ def test_a_careless_swap_is_found():
 def test_ratings_follow_the_moves(make, k, has_totals, monkeypatch):
     """Ratings, from totals or from rows, are those of the moved vertices; empty parts are no choice."""
     monkeypatch.setattr(ratings, "TOTALS_FOR_EACH_ENTRY", ratings.TOTALS_ON_GPU)
+    monkeypatch.setattr(ratings, "CUT", 0)
     level = make()
     n = len(level.sizes)
     there, draw = with_rows(moved(level, DEVICE)), np.random.default_rng(6)

@@ -53,7 +53,7 @@ def test_compiles_for_gpus(monkeypatch):
     rows, barrier = (36, job.memory.search.listed), np.zeros(regions.BARRIER, np.int32)
     given = barrier, rows, job.level, job.labels, job.memory.facts, growth
     seen["rate_in_columns"] = rate_in_columns.cuda, given
-    given = barrier, rows, job.labels, job.memory.connections, job.memory.facts, growth
+    given = barrier, rows, job.level, job.labels, job.memory.connections, job.memory.facts, growth
     seen["rate_by_totals"] = rate_by_totals.cuda, given
     assert len(seen) > 12
     for name, (kernel, arguments) in seen.items():

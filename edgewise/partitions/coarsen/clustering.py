@@ -35,7 +35,7 @@ from edgewise.device import (
 )
 from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.warps import warp_aggregated_add
-from edgewise.partitions.levels import salt_of, size_at, sizes_of
+from edgewise.partitions.levels import NARROW, salt_of, size_at, sizes_of, total_size
 from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact, new_facts, rate_row
 from edgewise.partitions.ratings import no_connections, rate, tables_for
 from edgewise.partitions.row_shares import WORKER_ITEMS
@@ -54,12 +54,12 @@ class Moves(NamedTuple):
 
     Attributes
     ----------
-    wanted : (n,) int64 array
-        The cluster that a vertex wants to join, or ``NO_LABEL``.
+    wanted : (n,) index array
+        The cluster that a vertex wants to join, or its own.
     settled : (n,) int8 array
         1 if the vertex joins it.
-    requested : (n,) int64 array
-        Weight that wants to join each cluster.
+    requested : (n,) int32 or int64 array
+        Weight that wants to join each cluster, of the type of the room.
     """
 
     wanted: Any
@@ -96,11 +96,11 @@ def want(vertex, cluster, moves):
 @device
 def request(vertex, level, limit, state, moves):
     """Request room, unless the cluster is a vertex that wants to move away."""
-    cluster = moves.wanted[vertex]
+    cluster = np.int64(moves.wanted[vertex])
     free = limit - size_at(level.sizes, cluster)
     is_single = state.labels[cluster] == cluster and state.room[cluster] == free
-    if is_single and moves.wanted[cluster] != NO_LABEL:
-        is_mutual = moves.wanted[cluster] == np.int64(state.labels[vertex])
+    if is_single and np.int64(moves.wanted[cluster]) != cluster:
+        is_mutual = moves.wanted[cluster] == state.labels[vertex]
         if not is_mutual or mix(vertex, state.salt) > mix(cluster, state.salt):
             return
     moves.settled[vertex] = 1
@@ -112,7 +112,7 @@ def is_crowded(vertex, state, moves):
     """Whether the vertex wants to join a cluster without room for all."""
     if moves.settled[vertex] == 0:
         return False
-    cluster = moves.wanted[vertex]
+    cluster = np.int64(moves.wanted[vertex])
     return moves.requested[cluster] > state.room[cluster]
 
 
@@ -120,11 +120,11 @@ def is_crowded(vertex, state, moves):
 def join(vertex, level, state, moves):
     """Join the cluster, if that is settled."""
     if moves.settled[vertex] == 1:
-        cluster = moves.wanted[vertex]
+        cluster = np.int64(moves.wanted[vertex])
         fetch_add(state.room, np.int64(state.labels[vertex]), size_at(level.sizes, vertex))
         fetch_add(state.room, cluster, -size_at(level.sizes, vertex))
         state.labels[vertex] = cluster
-    moves.wanted[vertex] = NO_LABEL
+    moves.wanted[vertex] = state.labels[vertex]
 
 
 @each
@@ -141,7 +141,7 @@ def begin(vertex, level, limit, state, moves):
     """Begin as a cluster."""
     state.labels[vertex] = vertex
     state.room[vertex] = limit - size_at(level.sizes, vertex)
-    moves.wanted[vertex] = NO_LABEL
+    moves.wanted[vertex] = vertex
 
 
 @device
@@ -168,7 +168,7 @@ def _want(item, chosen, facts, moves):
 @each
 def _request(item, chosen, level, limit, state, moves):
     vertex = np.int64(chosen[item])
-    if moves.wanted[vertex] != NO_LABEL:
+    if moves.wanted[vertex] != state.labels[vertex]:
         request(vertex, level, limit, state, moves)
 
 
@@ -178,7 +178,7 @@ def _find_crowded(item, chosen, state, moves, waiting):
     vertex = np.int64(chosen[item])
     if is_crowded(vertex, state, moves):
         moves.settled[vertex] = 0
-        waiting.keys[fetch_add(waiting.count, 0, 1)] = (moves.wanted[vertex] << 32) | vertex
+        waiting.keys[fetch_add(waiting.count, 0, 1)] = (np.int64(moves.wanted[vertex]) << 32) | vertex
 
 
 @each
@@ -362,7 +362,7 @@ def _settle_waiting(one, n_chunks, sub_rounds, level, state, memory):
                 vertex = np.int64(rounds.order[item])
                 if moves.settled[vertex] != WAITS:
                     continue
-                cluster = moves.wanted[vertex]
+                cluster = np.int64(moves.wanted[vertex])
                 if not is_counted:
                     moves.requested[cluster] = 0
                     continue
@@ -481,10 +481,12 @@ def cluster(level, limit, groups, how):
     """
     where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
-    labels, room = arrays.empty(n, kind, where), arrays.empty(n, np.int64, where)
+    is_narrow = where == "cpu" and max(total_size(level), limit) <= NARROW
+    weight = np.int32 if is_narrow else np.int64  # on a GPU one type: ratings have kernels of their own there
+    labels, room = arrays.empty(n, kind, where), arrays.empty(n, weight, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     memory, facts = (no_connections(level), tables_for(level, n)), new_facts(level)
-    moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int8, np.int64)))
+    moves = Moves(*(arrays.empty(n, form, where) for form in (kind, np.int8, weight)))
     keys, starts = (arrays.empty(size, np.int64, where) for size in (n, 2 * n))
     waiting = Waiting(keys, starts, arrays.zeros(1, np.int64, where))
     draws, salts = ([salt_of(how.seed, first + one) for one in range(how.rounds)] for first in (16, 1))

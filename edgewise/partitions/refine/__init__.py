@@ -223,7 +223,7 @@ class Refinement:
         self.items = SPAN if self.where == "cpu" else 1
         self.work = 1 + len(level.neighbours) // max(len(level.offsets) - 1, 1) // VERTEX_ENTRIES
         self.progress, self.undo = np.zeros(len(AT), np.int64), []
-        self.begin(part, limits)
+        self.begin(part, limits, cut)
         own, slack = int(self.progress[AT.own_total]), int(limits.min()) * how.slack // 1000
         rule = Rule(
             2 * cut + own, how.patience, how.tolerance, how.streak, slack, 0, self.items, REGION_STEPS
@@ -231,19 +231,20 @@ class Refinement:
         self.rule = rule._replace(salt=seed_salt(how.seed))
         self.progress[[AT.best_cut, AT.best_excess]] = cut, self.progress[AT.excess]
 
-    def begin(self, part, limits):
+    def begin(self, part, limits, cut):
         """Begin with a partition: weigh its parts, rate all vertices, and list the border."""
         level, where, n, k = self.level, self.where, len(self.level.offsets) - 1, len(limits)
         loads = part_weights(level.sizes, part, k)
         given = part, loads, limits, least_of(limits, int(loads.sum()))
-        lists = (arrays.empty(n, np.int64, where) for _ in range(6))  # from listed to border
-        active, spare = (arrays.empty(n, np.int64, where) for _ in range(2))
-        search = Search._make([*given, *lists, arrays.zeros(len(COUNT), np.int64, where)])
+        kind = level.neighbours.dtype
+        listed, moves, left, dirty, border, active, spare = (arrays.empty(n, kind, where) for _ in range(7))
+        net, counters = arrays.empty(n, np.int64, where), arrays.zeros(len(COUNT), np.int64, where)
+        search = Search(*given, listed, net, moves, left, dirty, border, counters)
         room = arrays.full(k, AMPLE, np.int64, where)
-        none = arrays.empty(0, level.neighbours.dtype, where)
+        none = arrays.empty(0, kind, where)
         self.labels = Labels(search.part, room, none, salt_of(self.how.seed, 7), self.how.shift)
         self.space, self.least_step, self.share = new_room(k, where), -1, 0
-        connections = connections_of(level, self.labels, k)
+        connections = connections_of(level, self.labels, k, cut)
         tables = no_tables(level) if len(connections.totals) else tables_for(level, k)
         self.memory = Memory(new_facts(level), search, active, spare, connections, tables)
         own = rate(None, level, self.labels, (connections, tables), self.memory.facts)
@@ -348,7 +349,7 @@ class Refinement:
         """Search from the best state on, with candidates that may cost such a share of their edges."""
         progress, how = self.progress, self.how
         if progress[AT.is_found]:
-            self.begin(self.roll_back(), self.memory.search.limits)
+            self.begin(self.roll_back(), self.memory.search.limits, int(progress[AT.best_cut]))
         progress[[AT.fruitless, AT.unbalanced, AT.repairs, AT.is_done]] = 0
         self.rule = self.rule._replace(share=share, least=-1)
         while progress[AT.fruitless] < how.patience and not progress[AT.is_done]:
@@ -374,8 +375,8 @@ class Refinement:
         """Note the moves of some iterations: those from ``first``, up to the end of each iteration."""
         if ends and first < ends[-1]:
             search, span = self.memory.search, slice(first, ends[-1])
-            left = search.left[span].astype(search.part.dtype)
-            self.undo.append((search.moves[span].copy(), left, [end - first for end in ends]))
+            moves = search.moves[span].copy(), search.left[span].copy()
+            self.undo.append((*moves, [end - first for end in ends]))
 
     def roll_back(self):
         """Take back all moves since the best state, told apart by iteration; return its parts, (n,)."""

@@ -121,7 +121,7 @@ def _move_freely(worker, level, memory, turn):
         for item in range(first, end):
             if lanes == 1:
                 fetch_later(search.listed, item, end - 1, level, facts, facts, WORDS)
-            if not is_long(search.listed[item], level, worker):
+            if not is_long(np.int64(search.listed[item]), level, worker):
                 _reconsider(item, worker.id % lanes, lanes, level, facts, search)
             elif worker.id % lanes == 0:
                 search.dirty[fetch_add(search.counters, COUNT.long_listed, 1)] = item
@@ -131,7 +131,7 @@ def _move_freely(worker, level, memory, turn):
     if n_long > 0:
         team = team_of(worker, n_long)
         for place in range(team.first, n_long, team.step):
-            _reconsider(search.dirty[place], team.lane, team.lanes, level, facts, search)
+            _reconsider(np.int64(search.dirty[place]), team.lane, team.lanes, level, facts, search)
         barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _accept(first, min(first + items, count), facts, search, turn)
@@ -196,7 +196,7 @@ def _spread_items(worker, first, end, level, memory):
     for item in range(first, end):
         if lanes == 1:
             fetch_later(search.moves, item, end - 1, level, facts, facts, WORDS)
-        if not is_long(search.moves[item], level, worker):
+        if not is_long(np.int64(search.moves[item]), level, worker):
             found += _spread_row(item, lane, lanes, mark, level, memory)
         elif lane == 0:
             search.listed[fetch_add(search.counters, COUNT.long_moved, 1)] = item
@@ -204,7 +204,7 @@ def _spread_items(worker, first, end, level, memory):
         return
     slot = claim(search.counters, COUNT.dirty, found)
     for item in range(first, end):
-        if not is_long(search.moves[item], level, worker):
+        if not is_long(np.int64(search.moves[item]), level, worker):
             slot = _list_row(item, lane, lanes, mark, slot, level, memory)
 
 
@@ -227,7 +227,7 @@ def spread(worker, base, level, memory):
         return
     team, mark = team_of(worker, count), -2 - worker.id
     for place in range(team.first, count, team.step):
-        item = search.listed[place]
+        item = np.int64(search.listed[place])
         found = _spread_row(item, team.lane, team.lanes, mark, level, memory)
         if found > 0:
             slot = claim(search.counters, COUNT.dirty, found)
@@ -242,15 +242,15 @@ def _rate_in_tables(worker, count, level, state, place, memory):
     lanes, growth = warp_size(), np.int64(0)
     lane, first, step = worker.id % lanes, worker.id // lanes, worker.count // lanes
     for item in range(first, count, step):
-        clear_table(search.dirty[item], lane, lanes, level, tables)
+        clear_table(np.int64(search.dirty[item]), lane, lanes, level, tables)
     barrier_wait(worker)
     for item in range(first, count, step):
-        row = search.dirty[item]
+        row = np.int64(search.dirty[item])
         for entry in range(level.offsets[row] + lane, level.offsets[row + 1], lanes):
             add_to_table(row, entry, level, state, tables)
     barrier_wait(worker)
     for item in range(worker.id, count, worker.count):
-        row = search.dirty[item]
+        row = np.int64(search.dirty[item])
         own, best, link = strongest_in_table(row, level, state, tables)
         growth += note_rating_at(place, facts, row, own, best, link)
     return growth
@@ -275,7 +275,7 @@ def rate_dirty(worker, count, level, state, place, memory):
     first, end = take(worker, 1, count, -1, search.counters, COUNT.rated)
     while first < end:
         for item in range(first, end):
-            row = search.dirty[item]
+            row = np.int64(search.dirty[item])
             if on_cpu and has_totals:
                 fetch_totals(search.dirty, item, end - 1, level, facts, connections)
             elif on_cpu:
@@ -305,7 +305,7 @@ def _extend_lists(first, end, memory, turn):
     """Add those of some dirty vertices to the border and to the active ones that belong there."""
     facts, search, joined, wanted = memory.facts, memory.search, np.int64(0), np.int64(0)
     for item in range(first, end):
-        vertex = search.dirty[item]
+        vertex = np.int64(search.dirty[item])
         joined += joins_border(vertex, facts)
         wanted += joins_active(vertex, facts, turn.share)
         note(facts, vertex, FACT.dirty, 0)
@@ -316,7 +316,7 @@ def _extend_lists(first, end, memory, turn):
     if turn.is_free == 0:
         place, target = place + turn.active, memory.active
     for item in range(first, end):
-        vertex = search.dirty[item]
+        vertex = np.int64(search.dirty[item])
         lists = fact(facts, vertex, FACT.lists)
         if joins_border(vertex, facts):
             search.border[slot] = vertex

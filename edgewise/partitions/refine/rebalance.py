@@ -161,12 +161,12 @@ def _find_stale(first, end, level, search, facts, room):
     """List those of a span for whom another part has to be found."""
     found = np.int64(0)
     for item in range(first, end):
-        found += _is_stale(search.listed[item], level, facts, room)
+        found += _is_stale(np.int64(search.listed[item]), level, facts, room)
     if found == 0:
         return
     slot = claim(search.counters, COUNT.stale, found)
     for item in range(first, end):
-        if _is_stale(search.listed[item], level, facts, room):
+        if _is_stale(np.int64(search.listed[item]), level, facts, room):
             search.dirty[slot] = search.listed[item]
             slot += 1
 
@@ -193,7 +193,7 @@ def _list_keys(first, end, level, search, facts, space, how):
     """List the parts and keys of those of a span that cost little enough."""
     found = np.int64(0)
     for item in range(first, end):
-        found += _step_of(search.listed[item], level, facts, space.room, how.is_strong) <= how.least
+        found += _step_of(np.int64(search.listed[item]), level, facts, space.room, how.is_strong) <= how.least
     if found == 0:
         return
     slot = claim(search.counters, COUNT.listed, found)

@@ -50,15 +50,15 @@ class Search(NamedTuple):
     loads, limits, least : (k,) int64 arrays
         Weight of each part, its largest weight, and the weight below which it gives no vertices in a free
         iteration.
-    listed : (n,) int64 array
+    listed : (n,) index array
         The candidates.
     net : (n,) int64 array
         By how much the cut falls by the move of each listed candidate after those before it.
-    moves, left : (n,) int64 arrays
+    moves, left : (n,) index arrays
         The vertices that have moved, and the parts that they have left.
-    dirty : (n,) int64 array
+    dirty : (n,) index array
         The vertices to be rated again.
-    border : (n,) int64 array
+    border : (n,) index array
         The vertices beside another part or without edges to their own, and some that have been.
     counters : (fields of Counters,) int64 array
     """
@@ -84,7 +84,7 @@ class Memory(NamedTuple):
     facts : (n * WORDS,) integer array
         Of the vertices.
     search : Search
-    active, spare : (n,) int64 arrays
+    active, spare : (n,) index arrays
         The vertices that are candidates or would be if they were not locked, and some that have been; and
         memory for those of the next free iteration.
     connections : Connections
