@@ -4,7 +4,8 @@ A call.  Numba asks in nine instructions how a called function has ended, gives 
 exception, and asks in eight more, before it passes that on, whether a ``try`` is around the call.  Here a
 function leaves its exception where its caller does, and whatever is not 0 is a failure.
 
-A variable.  Numba fills it with zeros, and reads it before it is written, to count references.
+A variable.  Numba fills it with zeros, and reads it before it is written, to count references.  Here neither
+is done, unless references are counted.
 
 A loop over a range.  Numba counts the items first, for steps of both signs, fails if the step is 0, and puts
 each item into a structure in memory.  With a step of 1 a loop is a comparison and an addition here.
@@ -77,8 +78,13 @@ def _variable(builder, kind, name=""):
         return builder.alloca(kind, name=name)
 
 
+_numba_makes_room: Any = getattr(_Lower, "alloca", None)
+
+
 def _alloca(self, name, kind):
     """Make room for a variable."""
+    if self.context.enable_nrt:
+        return _numba_makes_room(self, name, kind)
     return _variable(self.builder, self.context.get_value_type(kind), name)
 
 

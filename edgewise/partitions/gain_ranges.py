@@ -53,7 +53,7 @@ class Moves(NamedTuple):
 
     Attributes
     ----------
-    vertices : (count,) int64 array
+    vertices : (count,) index array
         The vertex of each transaction.
     facts : (n * WORDS,) integer array
         Of which the strongest part of each vertex is taken.
@@ -253,7 +253,7 @@ def refine_by_ranges(level, part, limits, how, cut, done):
 
     The arguments are those of :func:`~edgewise.partitions.refine.refine`, and a list as in :class:`Stages`.
     """
-    job = Refinement(level, part, limits, how)
+    job = Refinement(level, part, limits, how, cut)
     total, stages = 2 * cut + int(job.progress[AT.own_total]), Stages(job, done)
     for _ in range(how.patience):
         before = cut

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from edgewise.device import compiled, device
+from edgewise.device import compiled, device, numba_pipeline
 from edgewise.device.target import INTERPRETED, SIMULATED
 
 pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that lowers")
@@ -113,6 +113,24 @@ def test_failures_are_caught():
     assert compiled(add)(values) == add(values) == (96, 2)
 
 
+def sum_of_held(count, rows):
+    """The sum of what two variables have held that count references."""
+    total = 0
+    for index in range(count):
+        one = np.full(3 + index, index) if index % 2 else rows[index % 2]
+        other, pair = one, [index, index + 1]
+        for value in other:
+            total += value
+        total += pair[1]
+    return total
+
+
+def test_references_are_counted_where_numba_has_no_option_for_it():
+    """What a variable holds is given back, which is nothing at first."""
+    held, rows = njit(**numba_pipeline.FOR_WHOLES)(sum_of_held), np.arange(6).reshape(2, 3)
+    assert [held(20, rows) for _ in range(50)] == [sum_of_held(20, rows)] * 50
+
+
 class Place(NamedTuple):
     """Two positions and a name."""
 
@@ -136,8 +154,6 @@ def test_fields_of_global_records():
 
 
 def test_the_text_is_short():
-    from edgewise.device import numba_pipeline
-
     if not numba_pipeline.HAS_PARTS:
         pytest.skip("Numba has changed")
     lines, add = {}, numba_pipeline._Part.add_ir_module

@@ -14,6 +14,7 @@ from edgewise.partitions.gain_ranges import refine_by_ranges
 from edgewise.partitions.levels import Level, moved, with_rows
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.rating import FACT, WORDS
+from edgewise.partitions.refine import Refinement
 from edgewise.partitions.refine.state import AT
 from edgewise.partitions.transactional import Counts, Transactions, match
 from tests import jitter
@@ -177,6 +178,18 @@ def test_neighbours_do_not_move_together():
         assert (job.progress[AT.own_total] - before) // 2 == gains[has_moved].sum()
         marks = np.isin(np.repeat(np.arange(512), np.diff(level.offsets)), has_moved)
         assert not (marks & np.isin(level.neighbours, has_moved)).any()
+
+
+def test_ratings_have_a_table_if_many_edges_are_between_parts(monkeypatch):
+    level, jobs = level_of(ew.Graph.from_edges(*np.triu_indices(20, 1))), []
+
+    def begun(*arguments):
+        jobs.append(Refinement(*arguments))
+        return jobs[0]
+
+    monkeypatch.setattr(gain_ranges, "Refinement", begun)
+    refine_by_ranges(level, np.arange(20, dtype=np.uint32) % 2, np.full(2, 12), Settings(), 100, [])
+    assert len(jobs[0].memory.connections.totals) == 2 * 20
 
 
 def test_a_report_sums_the_seconds_of_both_kinds():
