@@ -226,7 +226,8 @@ class Folder:
         base: dict[str, Any] = {MARK: VERSION, "entry": state.facts.entry, "facts": state.facts._asdict()}
         base |= {"n_removed": state.n_removed, "history": _checksum({"entries": self.facts["entries"]})}
         base["bytes"] = sum(array.nbytes for array in arrays.values())
-        self.base, arrays = base, arrays | _copied({name: arrays[name] for name in CHANGING})
+        self.base = base
+        arrays |= _copied({name: arrays[name] for name in CHANGING})
         pool = ThreadPoolExecutor(1, "edgewise-base")
         self._writing, self._writer = pool.submit(self._write_base, arrays, base), os.getpid()
         pool.shutdown(wait=False)

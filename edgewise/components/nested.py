@@ -24,6 +24,7 @@ from edgewise.components.sizes import STRETCH, STRETCH_OF_CORE
 from edgewise.components.trees import put_below_root
 from edgewise.device import arrays, device, each, each_row, fetch_add, fetch_max
 from edgewise.device.warps import inclusive_scan
+from edgewise.errors import VerificationError
 from edgewise.primitives import filled
 
 #: Vertices, in equal distances, that show which component grows most.
@@ -158,6 +159,19 @@ def labels_of(nested, n_levels, vertices, ids=None):
     else:
         write_names(len(vertices), vertices, ids, n_levels, nested, found)
     return found.reshape(n_levels, len(vertices))
+
+
+def check_nested(nested, n_levels):
+    """Raise VerificationError unless what vertices of host arrays join are roots: ways end, and skip none."""
+    joined = np.flatnonzero(nested.joined_at)
+    levels, roots = nested.joined_at[joined], nested.roots[joined]
+    wrong = (roots >= joined) | (levels > n_levels)
+    if not wrong.any():
+        wrong = nested.joined_at[roots] >= levels
+    if wrong.any():
+        vertex = joined[wrong.argmax()]
+        root = nested.roots[vertex]
+        raise VerificationError(f"vertex {vertex} joins vertex {root}, which is no root there")
 
 
 def counts_and_largest(nested, n_levels):

@@ -10,7 +10,14 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.cluster_table import ClusterTable, sizes_at_roots
 from edgewise.components.naming import name_givers_of_levels
-from edgewise.components.nested import Nested, counts_and_largest, labels_at, labels_of, write_level
+from edgewise.components.nested import (
+    Nested,
+    check_nested,
+    counts_and_largest,
+    labels_at,
+    labels_of,
+    write_level,
+)
 from edgewise.components.result import ClusterResult, Components, Name
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
@@ -194,6 +201,8 @@ class ThresholdComponents(ClusterResult):
     def _verify(self, graph):
         from edgewise.components.certificate import verify
 
+        nested = Nested(*(arrays.move(one, "cpu") for one in self._nested_components))
+        check_nested(nested, len(self.thresholds))
         own = graph is self.graph or graph.weights is None
         sources, targets, weights = (
             arrays.move(one, "cpu")

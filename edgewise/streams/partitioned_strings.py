@@ -392,11 +392,12 @@ def _read_slices(files, places, counts, array):
     """Read a slice of each of some files, from a place in bytes on, into an array, one behind the other."""
     content, at = memoryview(array).cast("B"), 0
     for file, place, count in zip(files, places.tolist(), counts.tolist()):
-        size = count * array.itemsize
+        end = at + count * array.itemsize
         file.seek(place)
-        if file.readinto(content[at : at + size]) < size:
-            raise FileError(file.name, "is shorter than it was written")
-        at += size
+        while at < end:  # the system reads less than 2 GiB at a time, and some file systems less still
+            if not (size := file.readinto(content[at:end])):
+                raise FileError(file.name, "is shorter than it was written")
+            at += size
 
 
 def _opened(paths):

@@ -126,6 +126,19 @@ def test_a_base_that_cannot_be_written_is_not_tried_for_a_few_changes(tmp_path, 
     assert len(tries) == 2 and not list((tmp_path / "store").glob("*base*"))
 
 
+def test_a_base_for_which_there_is_no_memory_is_not_tried_for_a_few_changes(tmp_path, monkeypatch):
+    def tried(arrays):
+        tries.append(store.entry)
+        raise MemoryError
+
+    monkeypatch.setattr(folder, "FEW_BYTES", 0)
+    monkeypatch.setattr(folder, "_copied", tried)
+    store, tries = ew.ClusterStore.create(tmp_path / "store", threshold=0.5), []
+    for batch in ([(one, one + 1, 0.9) for one in range(90)], [(0, 2, 0.9)], [(0, 3, 0.9)]):
+        store.apply(add=batch)
+    assert tries == [1] and store.entry == 3
+
+
 def test_a_reader_of_an_old_manifest_takes_a_new_base(tmp_path, monkeypatch):
     """A base replaces the one before after the manifest was read, and before the folder is looked at."""
     monkeypatch.setattr(folder, "FEW_BYTES", 0)

@@ -234,6 +234,28 @@ def test_verifier_finds_what_is_wrong():
         replace(found, _joined_at=joined_at, _roots=roots).verify()
 
 
+@pytest.mark.parametrize("vertex, level, root", [(0, 1, 0), (1, 1, 2), (1, 3, 0), (2, 1, 10**6)])
+def test_verifier_finds_ways_that_do_not_end(vertex, level, root):
+    """Or that lead out of the graph, or begin above the highest threshold."""
+    found = ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85]).on_host()
+    joined_at, roots = found._joined_at.copy(), found._roots.copy()
+    joined_at[vertex], roots[vertex] = level, root
+    with pytest.raises(VerificationError, match=f"vertex {vertex} joins vertex {root}, which is no root"):
+        replace(found, _joined_at=joined_at, _roots=roots).verify()
+
+
+def test_verifier_finds_ways_that_have_a_step_too_many():
+    """The labels are right, but tables, and sizes, take one step for each threshold."""
+    graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[0.5, 0.5])
+    found = ew.connected_components(graph, thresholds=[0.5]).on_host()
+    roots = found._roots.copy()
+    roots[2] = 1
+    wrong = replace(found, _roots=roots)
+    assert wrong.labels.tolist() == found.labels.tolist()
+    with pytest.raises(VerificationError, match="vertex 2 joins vertex 1, which is no root"):
+        wrong.verify()
+
+
 def test_picture(tmp_path):
     pytest.importorskip("matplotlib")
     ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85]).plot(tmp_path / "curves.svg")

@@ -2,6 +2,7 @@
 
 import datetime
 import errno
+import io
 import os
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -120,6 +121,22 @@ def test_conditions_nulls_and_no_rows(tmp_path):
         )
     assert (found.count, found.largest, found.to_frame().num_rows) == (0, 0, 0)
     assert found.to_frame().schema.field("id").type == pa.string()
+
+
+def test_files_that_are_read_a_few_bytes_at_a_time(tmp_path):
+    """As the system does where more than 2 GiB are asked for, and some file systems always."""
+
+    class Slow(io.FileIO):
+        def readinto(self, buffer):
+            return super().readinto(memoryview(buffer)[:3])
+
+    path, found = tmp_path / "numbers", np.empty(5, np.uint32)
+    np.arange(9, dtype=np.uint32).tofile(path)
+    with Slow(path) as file:
+        partitioned_strings._read_slices([file, file], np.array([4, 24]), np.array([2, 3]), found)
+        assert found.tolist() == [1, 2, 6, 7, 8]
+        with pytest.raises(FileError, match="is shorter than it was written"):
+            partitioned_strings._read_slices([file], np.array([20]), np.array([5]), found)
 
 
 def test_wide_numbers(tmp_path, monkeypatch):
