@@ -40,7 +40,8 @@ def test_surface_of_tiny_graphs(tmp_path, bench):
     options = ["--sizes", "6", "7", "--families", "grid", "paths", "--calls", "bfs", "components rows"]
     out = run("surface", tmp_path, *options, "--threads", "1", "--against", BENCH.parent)
     assert "8 of 8 graphs were measured" in out
-    assert "bfs, 1 thread, ms: new / old: geometric mean" in out
+    for which in ("median", "least"):
+        assert f"bfs, 1 thread, fresh_ms, {which}: new / old: geometric mean" in out
     found = json.loads((tmp_path / "surface-cpu.json").read_text())
     assert len(found["rows"]) == 2 * 2 * 2 * 3  # families, sizes, orders; two sources of bfs
     row = found["rows"][0]
