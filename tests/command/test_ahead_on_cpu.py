@@ -43,3 +43,11 @@ def test_commands_need_usual_kernels(words, listing, folder, monkeypatch):
     assert ahead.start_on_cpu(words.split(), needed[0][0], repr(ahead.types_of(needed[0][1])))
     usual = ahead.runs()[found[0]]["kernels"]
     assert [kernel for kernel in needed if kernel not in usual] == []
+
+
+def test_all_functions_of_the_list_are_there():
+    """A name that is not would end what is compiled ahead."""
+    for run in ahead.runs():
+        if run["device"] == "cpu":
+            for name, written in run["kernels"]:
+                assert ahead.function_named(name) and ahead.types_of(written)
