@@ -43,7 +43,7 @@ class Nested(NamedTuple):
     joined_at : (n,) uint8 array
         Highest level at which a vertex is not the smallest of its component; 0 if there is none.
     roots : (n,) index array
-        The smallest vertex of its component at that level; not set where there is none.
+        The smallest vertex of its component at that level; 0 if there is none.
     """
 
     joined_at: Any
@@ -140,7 +140,7 @@ def add_joined(stretch, lane, lanes, length, level, giant, growth):
 
 def new_nested(n, dtype, where) -> Nested:
     """Vertices on a device that have joined no others."""
-    return Nested(arrays.zeros(n, np.uint8, where), arrays.empty(n, dtype, where))
+    return Nested(arrays.zeros(n, np.uint8, where), arrays.zeros(n, dtype, where))
 
 
 def labels_at(nested, level):

@@ -24,7 +24,8 @@ NEAR = 2
 HUBS = 8
 #: Pairs of such edges that are there by chance.
 FEW = 16
-#: Vertices of a part of a mesh from which on so few edges are between parts that there are no connections.
+#: Vertices of a part of a mesh from which on less than ``ratings.CUT`` of the edges is between parts, so that
+#: there are no connections: an estimate, which chooses no code.
 LARGE_PART = 1 << 18
 #: What the allocator keeps.
 KEPT = 32 << 20

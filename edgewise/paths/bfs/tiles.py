@@ -63,7 +63,7 @@ def tiled(rows) -> TiledRows:
 
 def bytes_of_tiles(size):
     """Bytes that tiles take on a GPU at most."""
-    return size.width * (size.entries // TILE + 2)
+    return size.width * ((size.entries + LINE) // TILE + 2)
 
 
 @device
