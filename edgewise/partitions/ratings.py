@@ -57,7 +57,7 @@ NO_ENTRY = 0xFFFFFFFF
 #: Totals for each entry of the rows up to which there is a table of connections: on the CPU, and on a GPU.
 TOTALS_FOR_EACH_ENTRY, TOTALS_ON_GPU = 0.5, 4
 #: Share of the weight of the edges between parts from which on there is a table of connections on the CPU:
-#: a judgement, which saves memory of large grids (two cores, a320f21c, 2026-12-01; no other value was measured).
+#: a judgement, which saves memory of large grids (two cores, a320f21c, 2026-12-01; no other was measured).
 CUT = 0.02
 
 
