@@ -13,7 +13,7 @@ import zlib
 from pathlib import Path
 
 CALLS = ("components rows", "components edges", "bfs", "sssp", "triangles", "cycles4", "cycles5")
-CALLS += ("floyd-warshall", "all-pairs", "forest")
+CALLS += ("floyd-warshall", "all-pairs", "forest", "cores")
 #: Lengths of the calls that count cycles.
 LENGTHS = {"triangles": 3, "cycles4": 4, "cycles5": 5}
 #: Calls on graphs with weights.
@@ -115,6 +115,8 @@ class Holder:
             return ew.shortest_paths(graph, source), "distances"
         if call == "forest":
             return ew.minimum_spanning_forest(graph), "edges"
+        if call == "cores":
+            return ew.core_numbers(graph), "cores"
         how = {"method": "floyd-warshall"} if call == "floyd-warshall" else {}
         return ew.all_pairs_shortest_paths(graph, **how), "distances"
 
