@@ -52,3 +52,23 @@ def test_a_warm_call_enters_few_pages(name):
     entered = pages_entered(call)
     assert "front.py" in entered and "device/arrays.py" in entered
     assert len(entered) <= most, sorted(entered)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ew.connected_components,
+        ew.core_numbers,
+        lambda graph: ew.bfs(graph, 0),
+        lambda graph: ew.cycle_counts(graph, 3),
+        lambda graph: ew.partition(graph, 8),
+    ],
+)
+def test_a_fresh_call_on_rows_neither_lists_nor_counts_the_edges(call, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a number for every entry takes longer than most calls")
+
+    rows = PLAIN.simplified()
+    graph = ew.Graph(N, rows=(rows.offsets, rows.neighbours, None))
+    monkeypatch.setattr("edgewise.ingest.edges.row_numbers", refuse)
+    call(graph)

@@ -82,7 +82,7 @@ def core_numbers(
     device = graph.device
     name = "peel" if method == "auto" else method
     check_device(name, device, METHODS)
-    with arrays.guard(device), few_steps(graph.n_vertices + 2 * graph.n_edges):
+    with arrays.guard(device), few_steps(graph.n_vertices + size_of(graph).entries):
         rows = simple_rows(graph)
         arrays.synchronize(device)
         start = perf_counter()

@@ -188,7 +188,7 @@ def _few_steps(graph, length):
     Paths turn to vertices of smaller degree, so an edge begins as many as the smaller degree of its two ends
     allows.
     """
-    if graph.device != "cpu" or graph.n_edges > FEW_STEPS or cpu_compiler_is_loaded():
+    if graph.device != "cpu" or size_of(graph).edges > FEW_STEPS or cpu_compiler_is_loaded():
         return nullcontext()
     with np.errstate(over="ignore"):
         degrees = np.diff(graph.offsets).astype(float)
