@@ -62,7 +62,7 @@ REACH_COST = 9
 #: Cost of an entry that is pushed to a bitmap, in nanoseconds, about.
 BIT_COST = 4
 #: Cost of an entry that an unvisited vertex tests, in nanoseconds, about.
-TEST_COST = 4
+TEST_COST = 6
 #: Cost of a vertex that is surveyed, in nanoseconds, about.
 SURVEY_COST = 1
 #: Cost of a vertex that is written from bitmaps, in nanoseconds, about.
