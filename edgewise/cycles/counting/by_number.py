@@ -207,10 +207,12 @@ def look_up_rows(high, end, csr, table, credits):
     while n_slots < SPACE * (end - first) and n_slots < len(table.words):
         n_slots *= 2
     words = table.words[:n_slots]
-    hashed = HashTable(words, np.uint64(0), KEY_BITS)
+    hashed, collided = HashTable(words, np.uint64(0), KEY_BITS), np.uint64(0)
     for entry in range(first, end):
         key = np.uint64(neighbours[entry]) + ONE
-        slot, _ = probe(hashed, home_slot(key, hashed), key << COUNT_BITS)
+        home = home_slot(key, hashed)
+        slot, _ = probe(hashed, home, key << COUNT_BITS)
+        collided |= slot ^ home
         words[slot] = key << COUNT_BITS
         slots[entry - first] = slot
     triangles, previous = np.int64(0), np.int64(neighbours[first])
@@ -223,8 +225,11 @@ def look_up_rows(high, end, csr, table, credits):
         low = np.int64(neighbours[other])
         while low < middle:
             key = np.uint64(low) + ONE
-            slot, word = probe(hashed, home_slot(key, hashed), key << COUNT_BITS)
-            hit = np.int64((word != 0) & (low != before))
+            slot = home_slot(key, hashed)
+            word = words[slot]
+            if collided != 0:  # in most tables every vertex has its own slot, and there is nothing to search
+                slot, word = probe(hashed, slot, key << COUNT_BITS)
+            hit = np.int64(((word ^ key << COUNT_BITS) & KEY_BITS == 0) & (low != before))
             words[slot] = word + np.uint64(hit)
             of_edge += hit
             before = low
