@@ -18,6 +18,7 @@ import numpy as np
 from edgewise.device import arrays, device, each, fetch_min
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.order import LARGEST
+from edgewise.primitives.counting_sort import mark, marked, zeros
 
 #: Where no edge is kept.
 NO_EDGE = -1
@@ -154,9 +155,9 @@ def kept_entries(hooked_by, n_entries):
     kept = arrays.namespace(hooked_by).not_equal(hooked_by, NO_EDGE)
     entries = hooked_by[kept]
     if arrays.device_of(entries) == "cpu" and n_entries <= 2 * entries.nbytes:
-        marks = np.zeros(n_entries, np.bool_)
-        marks[entries] = True
-        return np.flatnonzero(marks)
+        marks = zeros(n_entries, np.bool_)
+        mark(marks, entries)
+        return marked(marks)
     entries.sort()
     return entries
 
