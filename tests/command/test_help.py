@@ -31,7 +31,6 @@ PAGES = [
 #: Examples that take minutes, or need a cluster; their options are parsed.
 SLOW = (
     "bench",
-    "torture",
     "warmup",
     "generate named",
     "components shards/ --scheduler",
