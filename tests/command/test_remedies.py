@@ -63,8 +63,6 @@ PYTHON_ONLY = {
         "workload",
     ),
 }
-#: Pages with variables of style sheets.
-STYLES = ("web_page.py",)
 
 
 @cache
@@ -95,8 +93,6 @@ def literals():
 def _literals():
     """Options in texts that are no docstrings, with the page on which each is."""
     for path, tree in sources():
-        if path.name in STYLES:
-            continue
         documented = {
             id(node.body[0].value)
             for node in ast.walk(tree)
