@@ -28,7 +28,6 @@ ROOMS = {
     "partitions",
     "paths",
     "primitives",
-    "refinement",
     "streams",
     "strong",
     "transactions",
