@@ -18,7 +18,6 @@ from edgewise.transactions import TransactionalMemory
 pytestmark = pytest.mark.interpreter
 
 
-
 def path(weights=None):
     """A path of eight vertices."""
     return ew.Graph.from_edges(range(7), range(1, 8), weights=weights)
