@@ -78,7 +78,7 @@ def test_copy_into(monkeypatch, size, dtype):
     values.flags.writeable = False
     for shared in (10**9, 1):
         monkeypatch.setattr(array_operations, "SHARED_BYTES", shared)
-        monkeypatch.setattr(array_operations, "COPIED_BYTES", 64)
+        monkeypatch.setattr(array_operations, "PART_BYTES", 64)
         for given in values[:size], values[::2], values[:size].astype(np.int16):
             array = np.empty(size, dtype)
             copy_into(array, given)
