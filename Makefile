@@ -19,7 +19,7 @@ TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py \
 	$(addprefix tests/primitives/test_,hash_table.py rounds.py sorting.py vectors.py)
 # Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
-HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/transactions tests/command
+HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/refinement tests/transactions tests/command
 # On the simulated GPU also with weak memory, which takes twice the time: loops, barriers, and what joins and marks.
 WEAK = $(addprefix tests/,device primitives forest strong cores)
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \

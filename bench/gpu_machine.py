@@ -50,7 +50,7 @@ MEMCHECK = "compute-sanitizer --tool memcheck --error-exitcode 9"
 RACECHECK = "compute-sanitizer --tool racecheck --error-exitcode 9"
 #: Rooms whose tests on a GPU are looked through for bad addresses, by the marker of the tests.
 CHECKED = {
-    "gpu": ("components", "forest", "transactions", "partitions"),
+    "gpu": ("components", "forest", "transactions", "partitions", "refinement"),
     "simulator": ("strong", "cores"),
 }
 #: Minutes after which nothing new of a publication is begun.

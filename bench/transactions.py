@@ -5,6 +5,7 @@
     python bench/transactions.py history --broken --seconds 60 --name histories-broken
     python bench/transactions.py visibility --device cuda:0
     python bench/transactions.py scans --device cuda:0
+    python bench/transactions.py refinement --points 500000 [--threads 1 16] [--device cuda:0] [--runs 3]
 
 ``history`` runs every workload of :mod:`edgewise.transactions.workloads` on a few words, on 64 words and on
 200,000 words, until there are as many commits as asked for, and checks every history and its results in a
@@ -14,6 +15,9 @@ what was found, which ends the row.  ``--variants`` adds right protocols that ar
 
 ``visibility`` compares PSTM and ISTM by the share of the words that are written after they were read.
 ``scans`` times the scans of chapter 4, of an array and within its segments, beside those of the library.
+``refinement`` refines the Delaunay triangulation of random points in a square, which has about twice as many
+triangles as points: one triangle after the other, by transactions, and by ``triangle`` if it is installed.
+Every mesh is checked by ``tests/refinement/invariants.py``.
 """
 
 import sys
@@ -23,12 +27,13 @@ from functools import partial
 from itertools import chain, cycle
 
 import numpy as np
-from harness import ROOT, main, ms_of, part, repeated
+from harness import ROOT, main, ms_of, part, repeated, spread, timed
 
 from edgewise.device import arrays, threads
 from edgewise.errors import VerificationError
 from edgewise.primitives.segments import segmented_scan
 from edgewise.primitives.work_efficient_scan import work_efficient_scan
+from edgewise.refinement import refine
 from edgewise.transactions import PROTOCOLS, TransactionalMemory, TransactionError, read, visibility
 from edgewise.transactions import write as write_word
 from edgewise.transactions.workloads import WORKLOADS, run_recorded
@@ -144,11 +149,81 @@ def timed_ms(way, given):
     return repeated(lambda: (way(), arrays.synchronize(given.device)), given.runs)
 
 
+def refinement(given):
+    """Meshes without small angles, from random points in a square."""
+    from scipy.spatial import Delaunay
+
+    at = np.linspace(0, 1, round(given.points**0.5), endpoint=False)
+    sides = (at, 0 * at), (0 * at + 1, at), (1 - at, 0 * at + 1), (0 * at, 1 - at)
+    outline = np.concatenate([np.stack(side, axis=1) for side in sides])
+    draw = np.random.default_rng(1)
+    points = np.concatenate([outline, draw.random((given.points - len(outline), 2))])
+    triangles = Delaunay(points).simplices.astype(np.int64)
+    if given.device == "cpu":
+        yield refined(given, points, triangles, protocol=None, threads=1)
+        yield from by_triangle(given, points, triangles, len(outline))
+    for protocol in given.protocols:
+        for count in given.threads or [threads.count()] if given.device == "cpu" else [None]:
+            yield refined(given, points, triangles, protocol=protocol, threads=count)
+
+
+def refined(given, points, triangles, protocol, threads):
+    """The best of some runs by a protocol, and whether every invariant holds."""
+    sys.path.append(str(ROOT))
+    from tests.refinement.invariants import Broken, check_refined
+
+    options = {"min_angle": given.angle, "protocol": protocol, "slots": given.slots or None}
+    run = partial(refine, points, triangles, device=given.device, threads=threads, **options)
+    runs = [timed(run) for _ in range(given.runs + 1)][1:]
+    done = min(runs, key=lambda one: one[1])[0]
+    row = {"way": protocol or "sequential", "threads": threads}
+    row |= {"points_given": len(points), "triangles_given": len(triangles)}
+    row |= {"points": len(done.points), "triangles": len(done.triangles), "rounds": done.n_rounds}
+    row |= {"call_s": spread([one[1] for one in runs]), "refine_s": spread([one[0].seconds for one in runs])}
+    row["transactions_s"] = spread([one[0].transactions.seconds for one in runs])
+    row["triangles_a_second"] = len(done.triangles) / row["refine_s"]["median"]
+    statistics = done.transactions
+    row |= {"commits": statistics.commits, "aborts": statistics.aborts, "abort_rate": statistics.abort_rate}
+    row |= {"left_by_input": done.left_by_input, "left_by_grid": done.left_by_grid, "right": True}
+    try:
+        check_refined(done, points, triangles, given.angle, lambda array: arrays.move(array, "cpu"))
+    except Broken as broken:
+        row |= {"right": False, "broken": str(broken)}
+    return row
+
+
+def by_triangle(given, points, triangles, n_outline):
+    """The same by the library ``triangle`` on one core, if it is installed."""
+    try:
+        import triangle
+    except ImportError:
+        return
+    at = np.arange(n_outline)
+    mesh = {"vertices": points, "triangles": triangles, "segments": np.stack([at, np.roll(at, -1)], axis=1)}
+    runs = [timed(partial(triangle.triangulate, mesh, f"rpq{given.angle}")) for _ in range(given.runs)]
+    found = runs[0][0]
+    row = {"way": "triangle", "threads": 1, "points_given": len(points), "triangles_given": len(triangles)}
+    row |= {"points": len(found["vertices"]), "triangles": len(found["triangles"])}
+    row["call_s"] = spread([one[1] for one in runs])
+    yield row | {"triangles_a_second": len(found["triangles"]) / row["call_s"]["median"]}
+
+
+REFINEMENT = {
+    "points": 500_000,
+    "angle": 20.7,
+    "threads": int,
+    "slots": 0,
+    "protocols": ["wound-wait"],
+    "runs": 3,
+}
+
+
 HISTORY = {"commits": 10**7, "seconds": 600.0, "protocols": str, "variants": False, "broken": False}
 PARTS = {
     "history": part("histories-{place}", history, key=("protocol",), device="cpu", **HISTORY),
     "visibility": part("visibility-{place}", visibilities, device="cpu", runs=5),
     "scans": part("scans-{place}", scans, device="cpu", runs=5),
+    "refinement": part("refinement-{place}", refinement, key=("way", "threads"), device="cpu", **REFINEMENT),
 }
 
 if __name__ == "__main__":

@@ -216,6 +216,16 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     assert (tmp_path / "chart-transactions-manoochehri-2017.svg").stat().st_size > 1000
 
 
+@pytest.mark.skipif(SIMULATED, reason="the simulator needs a device of its own")
+def test_refined_meshes(tmp_path, bench, monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # what is measured does not matter
+    run("transactions", tmp_path, "refinement", "--points", "100", "--threads", "1", "2", "--runs", "1")
+    rows = json.loads((tmp_path / "refinement-cpu.json").read_text())["rows"]
+    ways = {(row["way"], row["threads"]) for row in rows}
+    assert {("sequential", 1), ("wound-wait", 1), ("wound-wait", 2)} <= ways
+    assert all(row.get("right", True) for row in rows)
+
+
 def test_jobs_of_a_gpu_machine(tmp_path, bench, monkeypatch):
     """What succeeded does not run again, a failure does, and nothing begins that cannot end in time."""
     import gpu_machine

@@ -13,10 +13,12 @@ from edgewise.generators import limits
 from edgewise.ingest.where import Condition
 from edgewise.networkx.weighted import check_weights
 from edgewise.paths.places.checks import check_room
+from edgewise.refinement import refine
 from edgewise.transactions import TransactionalMemory
 
 pytestmark = pytest.mark.interpreter
 
+SQUARE = np.array([[0, 0], [4, 0], [4, 4], [0, 4]])
 
 def path(weights=None):
     """A path of eight vertices."""
@@ -56,6 +58,14 @@ LIMITS = {
     "entries of a log": (
         ("transactions.memory", "LOG_ENTRIES", 8),
         *(lambda _, k=k: TransactionalMemory(np.zeros(3, np.int64), log=k) for k in (8, 9)),
+    ),
+    "points": (
+        ("refinement", "MOST_POINTS", 5),
+        *(lambda _, k=k: refine(SQUARE, protocol=None, min_angle=0, max_points=k) for k in (5, 6)),
+    ),
+    "angles": (
+        ("refinement", "LARGEST_ANGLE", 10),
+        *(lambda _, k=k: refine(SQUARE, protocol=None, min_angle=k) for k in (10, 10.5)),
     ),
     "brackets": (
         ("ingest.where", "NESTING", 3),

@@ -260,6 +260,16 @@ def positions(seed):
     return arrays.move(page.marked(marks), "cpu").tolist() == np.flatnonzero(draw).tolist()
 
 
+def refined(seed):
+    """A mesh that transactions refine."""
+    tests = import_module("tests.refinement.test_refine")
+    points, triangles = import_module("tests.refinement.inputs").square(4)
+    found = tests.refine(points, triangles, device="cuda:0")
+    outline = tests.triangles_of(points, triangles)
+    tests.check_refined(found, points, outline, 20.7, lambda array: arrays.move(array, "cpu"))
+    return True
+
+
 ON_GPU |= {
     "edge filter": filtered,
     "edge reach": reached,
@@ -267,6 +277,7 @@ ON_GPU |= {
     "candidates": candidates,
     "digits": digits,
     "marks": positions,
+    "refinement": refined,
 }
 
 

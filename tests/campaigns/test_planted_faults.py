@@ -28,6 +28,7 @@ ROOMS = {
     "partitions",
     "paths",
     "primitives",
+    "refinement",
     "streams",
     "strong",
     "transactions",
