@@ -33,7 +33,6 @@ import harness
 import numpy as np
 import peer_programs
 from harness import device_ms, free, groups, in_turn, main, median_of, ms_of, part, repeated, seconds, timed
-from peer_libraries import installed, networkit_graph, smallest_labels
 
 import edgewise as ew
 from edgewise import primitives
@@ -41,6 +40,7 @@ from edgewise.components import MERGES, METHODS
 from edgewise.components.merge import choose_merge, label_parts
 from edgewise.components.selection import select_method
 from edgewise.device import arrays, threads
+from edgewise.experiments.peers import installed, networkit_graph, smallest_labels
 
 #: Edge lists alone on a GPU, each as it is made and in random order, and the methods for them.
 RMATS = {"rmat20, 16 edges": (20, 16), "rmat20, 64 edges": (20, 64), "rmat24, 8 edges": (24, 8)}

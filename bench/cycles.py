@@ -26,7 +26,6 @@ from pathlib import Path
 import families
 import numpy as np
 from harness import device_ms, in_turn, main, part, peers, seconds, spread, timed
-from peer_libraries import igraph_graph, networkit_graph
 
 import edgewise as ew
 from edgewise.cycles import METHODS
@@ -36,6 +35,7 @@ from edgewise.cycles.counting.triangles import triangle_counts
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.selection import select_method
 from edgewise.device import threads
+from edgewise.experiments.peers import igraph_graph, networkit_graph
 
 GRAPHS = ["rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M"]
 GPU_GRAPHS = ["rmat20", "uniform22", "rgg21"]

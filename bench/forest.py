@@ -22,11 +22,11 @@ import families
 import harness
 import numpy as np
 from harness import free, groups, in_turn, main, median_of, ms_of, part, repeated, seconds, spread, timed
-from peer_libraries import PEERS as LIBRARIES
-from peer_libraries import networkit_graph
 
 import edgewise as ew
 from edgewise.device import arrays, streams, threads
+from edgewise.experiments.peers import PEERS as LIBRARIES
+from edgewise.experiments.peers import networkit_graph
 
 #: Peers on one H200: the milliseconds of each by graph.
 PEERS = {peer["name"]: peer["ms"] for peer in harness.peers("gpu-forest")}

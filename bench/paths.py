@@ -33,10 +33,10 @@ import harness
 import numpy as np
 import peer_programs
 from harness import compared, device_ms, free, groups, in_turn, main, ms_of, part, seconds, spread, timed
-from peer_libraries import scipy_matrix
 
 import edgewise as ew
 from edgewise.device import arrays, threads
+from edgewise.experiments.peers import scipy_matrix
 from edgewise.paths.apsp import floyd_warshall_gpu, warp_lanes
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.bfs import NO_CUTOFF, bfs

@@ -13,13 +13,13 @@ from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
-import peer_libraries as libraries
 from harness import in_turn, main, ms_of, part
 
 import edgewise as ew
 from edgewise.cores import METHODS as CORES
 from edgewise.cores.simple_rows import simple_rows
 from edgewise.device import threads
+from edgewise.experiments import peers as libraries
 from edgewise.paths.csr import adjacency_of
 from edgewise.strong import METHODS as STRONG
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from edgewise.command import run
+from edgewise.components import METHODS
 
 TINY = ["bench", "components", "--size", "tiny", "--devices", "cpu:0,cpu:1", "--runs", "1"]
 WEAK = [*TINY, "--preset", "hellas-2018", "--only", "weak"]
@@ -61,6 +62,48 @@ def test_searches(capsys, tmp_path):
     assert "harish" in capsys.readouterr().err
 
 
+def test_a_graph_of_the_user(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text("a,b\nann,anne\nbob,rob\n")
+    command = ["pairs.csv", "--only", "components", "--runs", "1", "--no-peers"]
+    assert run(["bench", *command, "-o", "found.html"]) == 0
+    out = capsys.readouterr().out
+    assert out.split("\n\n")[1] == "Connected components: labels (this machine)"
+    assert out.splitlines()[-1].startswith("4 vertices, 2 edges; read ")
+    assert (tmp_path / "found.html").read_text().startswith("<!DOCTYPE html>")
+    assert run(["bench", "graph", *command, "-o", "folder", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["preset"] == "pairs"
+    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [
+        "components.png",
+        "pairs.json",
+        "pairs.md",
+    ]
+    assert run(["bench", "missing.csv"]) == 2
+    assert "missing.csv" in capsys.readouterr().err
+
+
+@pytest.mark.interpreter
+def test_methods_kept_for_comparison(capsys, tmp_path):
+    (tmp_path / "pairs.csv").write_text("a,b\nann,anne\nbob,rob\n")
+    command = [
+        "bench",
+        str(tmp_path / "pairs.csv"),
+        "--only",
+        "components",
+        "--runs",
+        "1",
+        "--no-peers",
+        "--json",
+    ]
+    methods = []
+    for baselines in ([], ["--baselines"]):
+        assert run([*command, *baselines]) == 0
+        (table,) = json.loads(capsys.readouterr().out)["tables"]
+        methods.append({row["method"] for row in table["rows"]})
+    assert methods[0] < methods[1]
+    assert methods[1] - methods[0] == {name for name, method in METHODS.items() if method.baseline}
+
+
 @pytest.mark.interpreter
 def test_a_further_graph_of_an_experiment(capsys, tmp_path):
     (tmp_path / "ring.txt").write_text("".join(f"{vertex} {(vertex + 1) % 12}\n" for vertex in range(12)))
@@ -78,6 +121,18 @@ def test_a_preset_ends_when_time_is_up(capsys):
     assert "Left out for lack of time: kmer_A2a, rgg_n_2_24_s0, Queen_4147." in capsys.readouterr().out
     assert run(["bench", "components", "--preset", "baltzakis", *given, "-1"]) == 2
     assert "--minutes" in capsys.readouterr().err
+
+
+def test_one_page_of_all_publications(capsys, tmp_path):
+    path = tmp_path / "all.html"
+    command = ["bench", "report", "--size", "tiny", "--runs", "1", "--devices", "cpu:0"]
+    assert run([*command, "--presets", "baltzakis", "-o", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("1 preset, 1 table; measured ")
+    assert "<h2>baltzakis</h2>" in path.read_text()
+    assert run([*command, "--presets", "balzakis", "-o", str(path)]) == 2
+    assert "baltzakis" in capsys.readouterr().err
+    assert run(command) == 2
+    assert "-o" in capsys.readouterr().err
 
 
 def test_a_group_alone_shows_its_help(capsys):

@@ -16,7 +16,7 @@ from edgewise import command
 from edgewise.command import help_text, run
 
 #: Subcommands of bench.
-PROBLEMS = ["components", "paths", "cycles"]
+PROBLEMS = ["components", "paths", "cycles", "graph", "report"]
 FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
 #: Subcommands of clusters.
 ON_STORES = ["open", "add", "remove", "apply", "log", "at", "review", "cohesion"]

@@ -63,6 +63,8 @@ PYTHON_ONLY = {
         "workload",
     ),
 }
+#: Pages with variables of style sheets.
+STYLES = ("web_page.py",)
 
 
 @cache
@@ -93,6 +95,8 @@ def literals():
 def _literals():
     """Options in texts that are no docstrings, with the page on which each is."""
     for path, tree in sources():
+        if path.name in STYLES:
+            continue
         documented = {
             id(node.body[0].value)
             for node in ast.walk(tree)

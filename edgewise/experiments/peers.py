@@ -1,14 +1,15 @@
 """Other libraries that solve the same problems, for those that are installed.
 
-Each function takes a graph on the host, makes the graph of the other library, and returns two
+Each function takes a graph on the host and a source, makes the graph of the other library, and returns two
 functions: ``solve()``, which is timed, and ``read(found)``, which turns what was found into an array that can
-be compared: labels, or the total weight of a forest.
+be compared: labels, distances, or the total weight of a forest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = ["PEERS", "Peer", "installed"]
 PYTHON_OBJECTS = 1 << 20
 #: Most edges for libraries whose graphs are built edge by edge.
 EDGE_BY_EDGE = 1 << 23
+#: What SciPy's searches call a vertex without a path.
+INFINITY = np.inf
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,13 @@ def _scipy_components(graph, _):
     return lambda: connected_components(matrix, directed=False), lambda found: smallest_labels(found[1])
 
 
+def _scipy_distances(graph, source, *, weighted):
+    from scipy.sparse.csgraph import dijkstra
+
+    matrix = scipy_matrix(graph, weighted)
+    return lambda: dijkstra(matrix, indices=source, unweighted=not weighted), np.asarray
+
+
 def _scipy_forest(graph, _):
     from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -81,6 +91,14 @@ def _scipy_forest(graph, _):
 
 
 # -- NetworkX and rustworkx ----------------------------------------------------------------------------------
+
+
+def _dense(distances, n_vertices, source):
+    """Distances from a dictionary of them, which need not have the source."""
+    found = np.full(n_vertices, INFINITY)
+    found[list(distances.keys())] = list(distances.values())
+    found[source] = 0
+    return found
 
 
 def _components_of(graph, library, made):
@@ -100,6 +118,12 @@ def networkx_graph(graph, weighted):
 
 def _networkx_components(graph, _):
     return _components_of(graph, *networkx_graph(graph, False))
+
+
+def _networkx_distances(graph, source, *, weighted):
+    nx, made = networkx_graph(graph, weighted)
+    find = nx.single_source_dijkstra_path_length if weighted else nx.single_source_shortest_path_length
+    return lambda: dict(find(made, source)), lambda found: _dense(found, graph.n_vertices, source)
 
 
 def _networkx_forest(graph, _):
@@ -122,6 +146,14 @@ def rustworkx_graph(graph, weighted):
 
 def _rustworkx_components(graph, _):
     return _components_of(graph, *rustworkx_graph(graph, False))
+
+
+def _rustworkx_distances(graph, source, *, weighted):
+    rx, made = rustworkx_graph(graph, weighted)
+    return (
+        lambda: rx.dijkstra_shortest_path_lengths(made, source, float),
+        lambda found: _dense(dict(found), graph.n_vertices, source),
+    )
 
 
 def _rustworkx_forest(graph, _):
@@ -148,6 +180,11 @@ def igraph_graph(graph, weighted):
 def _igraph_components(graph, _):
     made = igraph_graph(graph, False)
     return lambda: made.connected_components(mode="weak").membership, smallest_labels
+
+
+def _igraph_distances(graph, source, *, weighted):
+    made, weights = igraph_graph(graph, weighted), "weight" if weighted else None
+    return lambda: made.distances(source, weights=weights, mode="out")[0], np.asarray
 
 
 def _igraph_forest(graph, _):
@@ -187,25 +224,44 @@ def _networkit_components(graph, _):
     return lambda: _run(find(made)), read
 
 
+def _networkit_distances(graph, source, *, weighted):
+    nk, made = networkit_graph(graph, weighted)
+    search = nk.distance.Dijkstra if weighted else nk.distance.BFS
+
+    def read(found):
+        distances = np.array(found.getDistances())
+        return np.where(distances >= np.finfo(float).max, INFINITY, distances)
+
+    return lambda: _run(search(made, source, False)), read
+
+
+def _calls(components, distances, forest=None, unweighted=True):
+    """What a library solves, by call."""
+    calls = {"components": components, "shortest paths": partial(distances, weighted=True)}
+    if unweighted:
+        calls["bfs"] = partial(distances, weighted=False)
+    return calls if forest is None else calls | {"forest": forest}
+
+
 PEERS = (
     Peer(
         "SciPy",
         "scipy",
-        {"components": _scipy_components, "forest": _scipy_forest},
+        _calls(_scipy_components, _scipy_distances, _scipy_forest),
         max_edges=(1 << 30) - 1,  # its offsets are 32 bits wide
     ),
-    Peer("igraph", "igraph", {"components": _igraph_components, "forest": _igraph_forest}),
-    Peer("NetworKit", "networkit", {"components": _networkit_components}),
+    Peer("igraph", "igraph", _calls(_igraph_components, _igraph_distances, _igraph_forest)),
+    Peer("NetworKit", "networkit", _calls(_networkit_components, _networkit_distances)),
     Peer(
         "rustworkx",
         "rustworkx",
-        {"components": _rustworkx_components, "forest": _rustworkx_forest},
+        _calls(_rustworkx_components, _rustworkx_distances, _rustworkx_forest, unweighted=False),
         max_edges=EDGE_BY_EDGE,
     ),
     Peer(
         "NetworkX",
         "networkx",
-        {"components": _networkx_components, "forest": _networkx_forest},
+        _calls(_networkx_components, _networkx_distances, _networkx_forest),
         max_edges=PYTHON_OBJECTS,
     ),
 )
