@@ -15,6 +15,8 @@ import pytest
 
 from edgewise.command import HOMES, PAGES
 from edgewise.components import MERGES
+from edgewise.torture.peers import PEERS
+from edgewise.torture.problems import PROBLEMS as QUESTIONS
 from edgewise.tuning import described
 from tests.how_tos import HOW_TOS
 from tests.problems import PROBLEMS
@@ -92,6 +94,24 @@ def table_of_commands():
     return "\n".join(lines + [f"| `{name}` | {summary} |" for name, summary in PAGES.items()])
 
 
+def table_of_calls(peer):
+    """The questions to a library as the page on the kit must show them."""
+    lines = ["| Problem | Expression | Of a graph | Conventions of the library |", "| --- " * 4 + "|"]
+    for call in PEERS[peer].calls:
+        kinds = {(False, True): [], (False,): ["undirected"], (True,): ["directed"]}[call.kinds]
+        needs = ", ".join([*kinds, *call.needs])
+        lines.append(f"| {call.problem} | `{call.asked}` | {needs} | {call.convention} |")
+    return "\n".join(lines)
+
+
+def table_of_questions():
+    """The problems of the kit."""
+    lines = ["| Problem | What is asked | Expression of edgewise |", "| --- " * 3 + "|"]
+    return "\n".join(
+        lines + [f"| `{name}` | {one.summary} | `{one.asked}` |" for name, one in QUESTIONS.items()]
+    )
+
+
 #: What writes the table of methods of a problem, if it has columns of its own.
 WRITERS = {"components": table_of_components} | {kind: partial(table_of_searches, kind) for kind in SEARCHES}
 #: Tables that other tests hold against the code.
@@ -110,6 +130,8 @@ TABLES = {
     "merges": table_of_merges,
     "limits": table_of_limits,
     "commands": table_of_commands,
+    "questions": table_of_questions,
+    **{f"calls of {peer}": partial(table_of_calls, peer) for peer in PEERS},
     **{
         f"methods of {problem.name}": partial(WRITERS.get(problem.name, table_of_devices), problem.methods)
         for problem in PROBLEMS.values()

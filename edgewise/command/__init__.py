@@ -6,7 +6,7 @@ standard error and an exit status:
 
 ====  =========================================================================
 0     success
-1     a bug in edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback)
+1     a bug in edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback); answers of ``torture`` differ
 2     wrong input, option or file, or a device that does not exist
 129   the terminal was closed; no half-written file is left
 130   interrupted with Ctrl-C; no half-written file is left
@@ -53,6 +53,7 @@ PAGES = {
     "plan": "Show how much memory a job needs, before it begins.",
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
+    "torture": "Ask other libraries the same, and show where answers differ.",
 }
 #: Pages of subcommands that share one.
 HOMES = {"partition-eval": "partition", "why": "forest"}
@@ -68,6 +69,7 @@ ON_CPU = (
     "convert",
     "info",
     "plan",
+    "torture",
 )
 #: Subcommands that may follow ``plan``.
 PLANNED = {"components", "strong", "cores", "paths", "cycles", "forest", "partition"}

@@ -1,7 +1,7 @@
 """Cases of a campaign in child processes: by seed and number, under a watchdog.
 
 A campaign has ``run(number, seed)``, which returns the outcomes of a case as lists ``[outcome, function,
-what]``.  Children are those of ``tests/torture/batches.py``: one that crashes or hangs costs a case.
+what]``.  Children are those of ``edgewise/torture/batches.py``: one that crashes or hangs costs a case.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
 
-from tests.torture.batches import in_children
+from edgewise.torture.batches import in_children
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Cases of a child process.

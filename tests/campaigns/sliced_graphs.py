@@ -3,7 +3,7 @@
 ``python tests/campaigns/sliced_graphs.py --cases 2000 --seed 1 --processes 16``
 
 A case is a graph of at most three vertices (every one of them is met, with loops, repeated edges, directions
-and weights), or a slice of a graph of ``tests.zoo``: some of its vertices, one of its components,
+and weights), or a slice of a graph of ``edgewise.torture.zoo``: some of its vertices, one of its components,
 or the first of its edges.  Every method of every problem must verify on it.  A component must have in the
 whole graph what it has alone: its distances, core numbers, cycles, and part of the forest.
 """
@@ -17,9 +17,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[0] = str(ROOT)
 
+from edgewise.torture.cases import SMALL, slice_of, small  # noqa: E402
+from edgewise.torture.zoo import ZOO  # noqa: E402
 from tests.campaigns import batches  # noqa: E402
-from tests.torture.cases import SMALL, slice_of, small  # noqa: E402
-from tests.zoo import ZOO  # noqa: E402
 
 RIGHT = {"right", "refused"}
 

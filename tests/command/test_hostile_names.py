@@ -133,6 +133,8 @@ BAD = {
     "a span": ("generate", "grid", "3", "--weights", EVIL, "-o", "g.gr"),
     "a family": ("generate", EVIL),
     "a preset": ("bench", EVIL),
+    "a library": ("torture", "--against", EVIL),
+    "a problem": ("torture", "--problem", EVIL),
     "a command": (EVIL,),
     "info": ("info", f"absent{NAME}.csv"),
     "no store": ("clusters", "log", f"absent{NAME}"),

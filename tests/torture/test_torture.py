@@ -1,16 +1,20 @@
 """The kit: cases, questions, differences that become small, planted faults, children, and the command."""
 
 import io
+import json
 import math
 import random
 import re
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import pytest
 
-from tests.torture import campaign, cases, faults, kit, peers, problems, relations, shrinking, worker
-from tests.torture.asking import (
+from edgewise.command import run as command
+from edgewise.errors import OptionError
+from edgewise.torture import campaign, cases, faults, peers, problems, relations, run, shrinking, worker
+from edgewise.torture.asking import (
     Difference,
     Question,
     asked_again,
@@ -18,11 +22,12 @@ from tests.torture.asking import (
     edgewise_asked,
     reproducer,
 )
-from tests.torture.batches import in_children
+from edgewise.torture.batches import in_children
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 
 CASE = cases.Case(3, [(0, 1), (1, 0), (2, 2)], [2.0, 1.0, 5.0], False, 1, [0, 1, 1])
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "torture.md"
 #: A line of Python for a child that ends in a case, and what is said of it.
 ENDS = {"crash": "os.abort()", "hang": "time.sleep(99)"}
 CHILD = """import json, os, sys, time
@@ -159,7 +164,7 @@ def test_a_child_that_ends_costs_one_case(kind):
 
 def test_a_crash_is_attributed_to_a_question(monkeypatch):
     job = worker.Job(["networkx"], 1, "bfs")
-    made = campaign._Campaign(job, None)
+    made = campaign._Campaign(job, 10, None, None)
     monkeypatch.setattr(made, "ends_process", lambda at, case: case.n > 0)
     for number in range(1, 40, 2):
         made.ended(number, ["crash", "", "status -6"])
@@ -170,7 +175,7 @@ def test_a_crash_is_attributed_to_a_question(monkeypatch):
 
 
 def test_a_reproducer_says_if_answers_change_from_run_to_run():
-    made = campaign._Campaign(worker.Job(["networkx"], 1, "bfs"), None)
+    made = campaign._Campaign(worker.Job(["networkx"], 1, "bfs"), 1, None, None)
     made.answered({"networkx": 1}, [[0, "differs", list(CASE)]])
     assert "from run to run" in made.findings()[0].reproducer and made.done == 1
     assert isinstance(Difference("differs", ([], [])), tuple)
@@ -181,26 +186,45 @@ def test_weak_components_are_asked_of_directed_graphs():
     assert [one.kinds for one in calls] == [(True,)]
 
 
-def test_the_kit(capsys):
-    words = ["--against", "networkx", "--problem", "components"]
-    assert kit.main([*words, "--cases", "8"]) == 0
-    assert re.match(r"8 graphs: answers differ in 0 ways; compared [89]", capsys.readouterr().out)
-    with pytest.raises(SystemExit):
-        kit.main(["--against", "nothing"])
+def test_libraries_and_problems_are_checked(monkeypatch):
+    with pytest.raises(OptionError, match="did you mean networkx"):
+        run(["networks"])
+    with pytest.raises(OptionError, match="did you mean forest"):
+        run(problem="forrest")
+    monkeypatch.setattr("edgewise.torture.find_spec", lambda name: None)
+    with pytest.raises(OptionError, match="igraph is not installed; pip install igraph"):
+        run("igraph")
 
 
-def test_the_kit_shows_what_differs(capsys, monkeypatch):
+def test_the_python_of_the_guide_runs(capsys):
+    for block in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL):
+        exec(block, {})
+    said = capsys.readouterr().out
+    assert said.startswith("{'scipy': ") and "Negative cycle detected on node 1" in said
+
+
+def test_the_command(capsys):
+    words = ["torture", "--against", "networkx", "--problem", "components"]
+    assert command([*words, "--cases", "8", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["graphs"] == 8 and found["findings"] == [] and found["cases"]["networkx"] >= 8
+    assert command([*words, "--cases", "0"]) == 0
+    assert "0 graphs: answers differ in no way" in capsys.readouterr().out
+    assert command(["torture", "--against", "nothing"]) == 2
+
+
+def test_the_command_shows_what_differs(capsys, monkeypatch):
     finding = campaign.Finding("scipy", "forest", "csgraph", "differs", 2, "import scipy\nprint(1)")
-    monkeypatch.setattr(campaign, "run", lambda *given: ({"scipy": 9}, [finding], 5, 1.0))
-    assert kit.main(["--against", "scipy"]) == 1
+    monkeypatch.setattr("edgewise.torture.campaign.run", lambda *given: ({"scipy": 9}, [finding], 5, 1.0))
+    assert command(["torture", "--against", "scipy"]) == 1
     said = capsys.readouterr().out
     assert "# scipy, forest: differs in 2 cases\nimport scipy\nprint(1)\n" in said
-    assert "5 graphs: answers differ in 1 ways; compared 9 of scipy" in said
+    assert "5 graphs: answers differ in 1 way; compared 9 of scipy" in said
 
 
-def test_the_kit_shows_planted_faults(capsys, monkeypatch):
+def test_the_command_shows_planted_faults(capsys, monkeypatch):
     monkeypatch.setattr(faults, "FAULTS", faults.FAULTS[:1])
-    assert kit.main(["--self-test", "--cases", "20"]) == 0
+    assert command(["torture", "--self-test", "--cases", "20"]) == 0
     assert "1 of 1 planted faults found" in capsys.readouterr().out
-    assert kit.main(["--self-test", "--cases", "0"]) == 1
+    assert command(["torture", "--self-test", "--cases", "0"]) == 1
     assert "0 of 1 planted faults found" in capsys.readouterr().out

@@ -6,18 +6,16 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
-from tests.torture.asking import Difference, asked_again, reproducer
-from tests.torture.batches import SILENCE, in_children
-from tests.torture.cases import as_needed
-from tests.torture.shrinking import cost, shrunk
-from tests.torture.worker import as_asked, by_weights, case_from, drawn, questions_of
+from edgewise.torture.asking import Difference, asked_again, reproducer
+from edgewise.torture.batches import SILENCE, in_children
+from edgewise.torture.cases import as_needed
+from edgewise.torture.shrinking import cost, shrunk
+from edgewise.torture.worker import as_asked, by_weights, case_from, drawn, questions_of
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Cases of a child, and crashes after which a question is asked no more.
 BATCH, CRASHES = 20_000, 3
 #: Seconds in which a case that crashes or hangs is made smaller, and in which a library answers about it.
@@ -51,7 +49,7 @@ class Finding(NamedTuple):
     reproducer: str
 
 
-def run(job, cases, seconds, processes):
+def run(job, cases, seconds, processes, report):
     """Run the cases of a job.
 
     Returns
@@ -66,7 +64,7 @@ def run(job, cases, seconds, processes):
         Duration.
     """
     began = monotonic()
-    campaign = _Campaign(job, None if seconds is None else began + seconds)
+    campaign = _Campaign(job, cases, None if seconds is None else began + seconds, report)
     with ThreadPoolExecutor(processes) as pool:
         size = max(1, min(BATCH, -(-cases // processes)))
         batches = [(first, min(size, cases - first)) for first in range(0, cases, size)]
@@ -77,8 +75,8 @@ def run(job, cases, seconds, processes):
 class _Campaign:
     """What is known while children run."""
 
-    def __init__(self, job, ends):
-        self.job, self.ends = job, ends
+    def __init__(self, job, cases, ends, report):
+        self.job, self.cases, self.ends, self.report = job, cases, ends, report or (lambda *words: None)
         self.questions = questions_of(job)
         self.positions = by_weights(self.questions)
         self.asked: Counter = Counter()
@@ -106,10 +104,10 @@ class _Campaign:
 
     def command(self, *more):
         job = self.job._replace(left_out=[at for at in self.crashing() if self.is_hopeless(at)])
-        return [sys.executable, "-W", "ignore", "-m", "tests.torture.worker", json.dumps(job), *more]
+        return [sys.executable, "-W", "ignore", "-m", "edgewise.torture.worker", json.dumps(job), *more]
 
     def environment(self):
-        return ONE_THREAD | {"EDGEWISE_QUIET": "1", "PYTHONPATH": str(ROOT)} | os.environ
+        return ONE_THREAD | {"EDGEWISE_QUIET": "1"} | os.environ
 
     def crashing(self):
         return {at for at, kind in self.counts if kind in ("crash", "hang")}
@@ -125,6 +123,9 @@ class _Campaign:
             self.counts[at, kind] += 1
             if case is not None:
                 self.keep(at, kind, case_from(case))
+        if self.done % 100 == 0 or self.done == self.cases:
+            differ = sum(self.counts.values())
+            self.report(self.done, self.cases, f"{sum(self.asked.values()):,} answers, {differ:,} differ")
 
     def keep(self, at, kind, case):
         if (at, kind) not in self.smallest or cost(case) < cost(self.smallest[at, kind]):

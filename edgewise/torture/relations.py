@@ -8,8 +8,8 @@ another, and every method has the same answer.
 import random
 from importlib import import_module
 
-from tests.torture.asking import Question, edgewise_asked
-from tests.torture.problems import PROBLEMS
+from edgewise.torture.asking import Question, edgewise_asked
+from edgewise.torture.problems import PROBLEMS
 
 
 def _draw(case):

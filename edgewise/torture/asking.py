@@ -7,8 +7,8 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from tests.torture.cases import Case, as_needed
-from tests.torture.problems import MADE, PROBLEMS, canonical, has_nan, same
+from edgewise.torture.cases import Case, as_needed
+from edgewise.torture.problems import MADE, PROBLEMS, canonical, has_nan, same
 
 #: The names of a case in expressions.
 FIELDS = Case._fields

@@ -3,14 +3,14 @@
 Most faults of graph libraries show on graphs of at most three vertices: empty ones, some without edges, with
 loops, with repeated edges (GSlicer, which found 39 faults in three systems by slices of graphs, found half of
 them there).  So half of the cases are these, all of which there are; the others are slices of the graphs of
-:mod:`tests.zoo` and of random ones: some vertices, a component, or the first of the edges.
+:mod:`edgewise.torture.zoo` and of random ones: some vertices, a component, or the first of the edges.
 """
 
 import itertools
 from collections import defaultdict
 from typing import NamedTuple
 
-from tests.zoo import ZOO
+from edgewise.torture.zoo import ZOO
 
 #: Weights by kind.  Sums are exact, except for those of ``rounded``, which depend on the order.
 WEIGHTS = {

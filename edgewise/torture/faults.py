@@ -9,10 +9,10 @@ import random
 from collections import Counter
 from typing import Any, NamedTuple
 
-from tests.torture.asking import Question, asked_again, difference, edgewise_asked, reproducer
-from tests.torture.cases import as_needed, case_of, connected
-from tests.torture.problems import PROBLEMS
-from tests.torture.shrinking import shrunk
+from edgewise.torture.asking import Question, asked_again, difference, edgewise_asked, reproducer
+from edgewise.torture.cases import as_needed, case_of, connected
+from edgewise.torture.problems import PROBLEMS
+from edgewise.torture.shrinking import shrunk
 
 
 def _as_it_is(case):
@@ -250,6 +250,26 @@ def find(fault, cases, seed=1):
     return Found(fault.summary, fault.problem, cases, 0, 0, None)
 
 
-def self_test(cases, seed=1):
-    """Plant every fault; return how each was found within some cases."""
-    return [find(fault, cases, seed) for fault in FAULTS]
+def self_test(cases=1_000, seed=1, report=None):
+    """Plant every fault; return how each was found.
+
+    Parameters
+    ----------
+    cases : int
+        Most cases for a fault.
+    seed : int
+        Seed of the cases.
+    report : callable, optional
+        Called with the number of faults that are done, their number, and words.
+
+    Returns
+    -------
+    list of Found
+        One for each fault.
+    """
+    found = []
+    for number, fault in enumerate(FAULTS):
+        found.append(find(fault, cases, seed))
+        if report is not None:
+            report(number + 1, len(FAULTS), fault.summary)
+    return found

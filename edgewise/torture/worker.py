@@ -1,4 +1,4 @@
-"""A child process of the kit: ``python -m tests.torture.worker JSON --first N --cases N``.
+"""A child process of the kit: ``python -m edgewise.torture.worker JSON --first N --cases N``.
 
 The JSON is a :class:`Job`.  A line for each case says how many questions each library answered, and which
 answers differ, the first of each kind in the smallest case that shows it.
@@ -12,12 +12,12 @@ import warnings
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from tests.torture import relations
-from tests.torture.asking import answer_of, asked_again, difference, questions_for
-from tests.torture.cases import Case, as_needed, case_of
-from tests.torture.peers import PEERS
-from tests.torture.problems import PROBLEMS
-from tests.torture.shrinking import shrunk
+from edgewise.torture import relations
+from edgewise.torture.asking import answer_of, asked_again, difference, questions_for
+from edgewise.torture.cases import Case, as_needed, case_of
+from edgewise.torture.peers import PEERS
+from edgewise.torture.problems import PROBLEMS
+from edgewise.torture.shrinking import shrunk
 
 #: Differences of each kind that a child makes smaller; more of the same kind are counted.
 SHRUNK = 2

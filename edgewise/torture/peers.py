@@ -17,7 +17,7 @@ class Call(NamedTuple):
     asked : str
         Expression over ``graph`` and the fields of the case.
     needs : tuple of str
-        What the graph must be: names of :data:`tests.torture.cases.NEEDS`.
+        What the graph must be: names of :data:`edgewise.torture.cases.NEEDS`.
     convention : str
         What is documented, or was found to be intended, that the call takes into account.
     edgewise : str
