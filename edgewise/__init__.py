@@ -49,6 +49,7 @@ _HOMES = {
     "stream_components": ("edgewise.streams", "stream_components"),
     "stream_forest": ("edgewise.streams", "stream_forest"),
     "strongly_connected_components": ("edgewise.strong", "strongly_connected_components"),
+    "tune": ("edgewise.limit_trials", "tune"),
     "update_components": ("edgewise.components.update", "update_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
@@ -94,6 +95,7 @@ __all__ = [
     "stream_components",
     "stream_forest",
     "strongly_connected_components",
+    "tune",
     "update_components",
     "warmup",
     "write",
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from edgewise.forest.best_links import best_links as best_links
     from edgewise.forest.single_linkage import single_linkage as single_linkage
     from edgewise.graph import Graph as Graph
+    from edgewise.limit_trials import tune as tune
     from edgewise.partitions import partition as partition
     from edgewise.partitions.check import evaluate_partition as evaluate_partition
     from edgewise.partitions.compatible import part_graph as part_graph

@@ -7,14 +7,32 @@ size a buffer or a block are on the page of their method.
 A page reads ``tuning.CPU.NAME`` or ``tuning.GPU.NAME`` at each call, so that another record can take the
 place of one: ``tuning.CPU = replace(tuning.CPU, NAME=value)``.  The name of a limit begins with its room.
 
+The values here are defaults.  ``edgewise tune`` measures those limits that time decides, and keeps what it
+finds in a file for each kind of device, beside the compiled kernels.  The file is read when a record is first
+asked for.  Its name has a digest of the machine and of the record, so that what another machine or another
+version has measured is not found.  No file is needed, and one that cannot be read changes nothing.
+
 The machines: ``2 cores`` are virtual cores of an AMD EPYC or a Xeon, ``16 cores`` those of a Xeon beside a
 GPU, ``H100`` and ``H200`` such a GPU.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from edgewise.errors import EdgewiseError, FileError
+
+#: Folder of the files of tuned limits, in that of the caches.
+FOLDER = "tuned"
+REMEDY = "the defaults are used; edgewise tune --reset removes it"
+#: Limits are smaller than this; kernels take them as numbers of 64 bits.
+MOST = 1 << 62
 
 
 class Limit(NamedTuple):
@@ -22,6 +40,8 @@ class Limit(NamedTuple):
 
     Attributes
     ----------
+    default : float
+        Its value where it is not tuned.
     unit : str
         What is counted.
     separates : str
@@ -32,15 +52,34 @@ class Limit(NamedTuple):
         Day of that measurement.
     """
 
+    default: float
     unit: str
     separates: str
     measured: str
     date: str
 
 
+class Tuned(NamedTuple):
+    """A limit that was measured on this machine.
+
+    Attributes
+    ----------
+    value : float
+        The limit.
+    gain : float
+        What it gains over the default: 0.25 if a call took 25 % longer with that.
+    date : str
+        Day of the measurement.
+    """
+
+    value: float
+    gain: float
+    date: str
+
+
 def limit(value: float, unit: str, separates: str, measured: str, date: str) -> Any:
     """The field of a record for a limit: its value, and a :class:`Limit`."""
-    return field(default=value, metadata={"limit": Limit(unit, separates, measured, date)})
+    return field(default=value, metadata={"limit": Limit(value, unit, separates, measured, date)})
 
 
 @dataclass(frozen=True)
@@ -99,15 +138,119 @@ class GPULimits:
     primitives_sent: int = limit(1 << 25, "bytes", "driver | threads", "H200, 1204eb08", "2026-12-01")
 
 
-#: The limits in force.
-CPU = CPULimits()
-GPU = GPULimits()
+RECORDS: dict[str, type[CPULimits] | type[GPULimits]] = {"cpu": CPULimits, "cuda": GPULimits}
+#: The limits in force; the names are there from the first access on.
+CPU: CPULimits
+GPU: GPULimits
+NAMES = {"cpu": "CPU", "cuda": "GPU"}
+
+
+def __getattr__(name):
+    """Make the record of a kind of device when it is first asked for."""
+    if name not in NAMES.values():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    kind = "cpu" if name == "CPU" else "cuda"
+    values: dict[str, Any] = {}
+    with suppress(EdgewiseError, RuntimeError):  # a damaged file, or no GPU
+        if is_used() and files(kind):
+            values = {name: one.value for name, one in tuned(kind).items()}
+    return globals().setdefault(name, replace(RECORDS[kind](), **values))
 
 
 def described() -> list[tuple[str, str, float, Limit]]:
     """Every limit in force: the kind of device, the name, the value, and what is said of it."""
     return [
-        (kind, one.name, getattr(record, one.name), one.metadata["limit"])
-        for kind, record in (("cpu", CPU), ("cuda", GPU))
-        for one in fields(record)
+        (kind, name, getattr(in_force(kind), name), of)
+        for kind in RECORDS
+        for name, of in limits_of(kind).items()
     ]
+
+
+def in_force(kind: str) -> CPULimits | GPULimits:
+    """The record of a kind of device."""
+    return globals().get(NAMES[kind]) or __getattr__(NAMES[kind])
+
+
+def limits_of(kind: str) -> dict[str, Limit]:
+    """What is said of the limits of a kind of device, by name."""
+    return {one.name: one.metadata["limit"] for one in fields(RECORDS[kind])}
+
+
+# -- the files of tuned limits -------------------------------------------------------------------------------
+
+
+def is_used() -> bool:
+    """Whether files of tuned limits are read: ``EDGEWISE_TUNED=0`` switches that off."""
+    return os.environ.get("EDGEWISE_TUNED", "1") not in ("", "0")
+
+
+def machine(kind: str) -> str:
+    """What limits depend on: the processor and the number of threads, or the first GPU."""
+    from edgewise.device import arrays, threads
+
+    return arrays.gpu_name(0) if kind == "cuda" else f"{processor()}, {threads.most()} threads"
+
+
+def processor() -> str:
+    """Name of the processor."""
+    with suppress(OSError), open("/proc/cpuinfo") as facts:
+        for line in facts:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    import platform
+
+    return os.environ.get("PROCESSOR_IDENTIFIER") or platform.machine()
+
+
+def files(kind: str) -> list[str]:
+    """Names of all files of tuned limits of a kind of device, also of other machines and versions."""
+    with suppress(EdgewiseError, OSError):
+        names = os.listdir(_folder())
+        return [name for name in names if name.startswith(f"{kind}-") and name.endswith(".json")]
+    return []
+
+
+def _folder():
+    from edgewise.device import cache
+
+    try:
+        return cache.root() / FOLDER
+    except RuntimeError as error:
+        raise FileError(FOLDER, "there is no home folder; set EDGEWISE_CACHE_DIR") from error
+
+
+def tuned_file(kind: str) -> Path:
+    """File of the limits of a kind of device for this machine and the present record."""
+    named = [(name, of.unit, of.separates) for name, of in limits_of(kind).items()]
+    digest = sha256(repr((machine(kind), named)).encode()).hexdigest()[:12]
+    return _folder() / f"{kind}-{digest}.json"
+
+
+def tuned(kind: str) -> dict[str, Tuned]:
+    """The tuned limits of a kind of device by name.
+
+    Raises
+    ------
+    FileError
+        The file is damaged, or cannot be read.
+    """
+    file = tuned_file(kind)
+    try:
+        listed = json.loads(file.read_bytes())["limits"]
+        return {name: _checked(kind, name, Tuned(**one)) for name, one in listed.items()}
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise FileError(file, f"cannot be read ({error.strerror}); {REMEDY}") from error
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise FileError(file, f"is no file of tuned limits; {REMEDY}") from error
+
+
+def _checked(kind, name, one):
+    """A tuned limit, if the record has it and its value is of the right type and size."""
+    kinds = (int,) if isinstance(limits_of(kind)[name].default, int) else (int, float)
+    if type(one.value) not in kinds or not 0 < one.value < MOST:
+        raise ValueError(f"{name} cannot be {one.value}")
+    if not isinstance(one.date, str) or type(one.gain) not in (int, float):
+        raise ValueError(f"{name} has no date or gain")
+    return one

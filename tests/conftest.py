@@ -24,8 +24,10 @@ from tests.how_tos import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Before anything imports edgewise: no notices among the dots, and kernels kept apart from the user's.
+# Before anything imports edgewise: no notices among the dots, kernels kept apart from the user's, and the
+# defaults of limits.
 os.environ.setdefault("EDGEWISE_QUIET", "1")
+os.environ["EDGEWISE_TUNED"] = "0"
 os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that spin in each process that imports NumPy

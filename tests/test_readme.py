@@ -54,9 +54,9 @@ KINDS = {"cpu": "CPU", "cuda": "GPU"}
 def table_of_limits():
     """The table of limits as the page for contributors must show it."""
     lines = ["| Device | Limit | Value | Below it; from it on | Measured |", "| --- " * 5 + "|"]
-    for kind, name, value, of in described():
+    for kind, name, _, of in described():
         separates = of.separates.replace(" | ", "; ")
-        cells = KINDS[kind], f"`{name}`", f"{value:,} {of.unit}", separates, f"{of.measured}, {of.date}"
+        cells = KINDS[kind], f"`{name}`", f"{of.default:,} {of.unit}", separates, f"{of.measured}, {of.date}"
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -53,6 +53,7 @@ PAGES = {
     "plan": "Show how much memory a job needs, before it begins.",
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
+    "tune": "Measure the limits that choose a method on this machine.",
     "torture": "Ask other libraries the same, and show where answers differ.",
 }
 #: Pages of subcommands that share one.

@@ -2,17 +2,19 @@
 
 import os
 import platform
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 import edgewise
 from edgewise import memory, tuning
 from edgewise.command import expected, options, report
 from edgewise.command.convert import graph_facts
+from edgewise.errors import FileError
 from edgewise.files.store import manifest_of
 
 GIB = 2**30
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
+#: Facts about the limits.
+NAMES_OF_LIMITS = "limits", "limit_files", "limit_notes"
 
 
 @options.subcommand(
@@ -50,7 +52,7 @@ def machine():
         "edgewise": edgewise.__version__,
         "python": platform.python_version(),
         **{package: _version(package) for package in PACKAGES},
-        "processor": _processor(),
+        "processor": tuning.processor(),
         "cores": os.cpu_count(),
         "threads": threads.count(),
         "threads_reason": usable_cores.default_threads().reason,
@@ -61,21 +63,49 @@ def machine():
         "peer_access": _peer_access(count),
         "kernels": None if folder is None else str(folder),
         "package_kernels": cache.package_level(),
-        "limits": [_limit(*one) for one in tuning.described() if count or one[0] == "cpu"],
+        **limits(["cpu", "cuda"] if count else ["cpu"]),
     }
 
 
-def _processor():
-    """Name of the processor."""
-    with suppress(OSError), open("/proc/cpuinfo") as facts:
-        for line in facts:
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return os.environ.get("PROCESSOR_IDENTIFIER") or platform.machine()
+def limits(kinds):
+    """The limits in force on kinds of devices, the files of tuned ones, and what to know of these."""
+    known: dict[str, dict] = {}
+    notes = []
+    for kind in kinds:
+        known[kind] = {}
+        try:
+            known[kind] = tuning.tuned(kind) if tuning.is_used() else {}
+        except FileError as error:
+            notes.append(str(error))
+    if not tuning.is_used():
+        notes.append("EDGEWISE_TUNED is 0, so the defaults are used")
+    elif words := ignored(kinds):
+        notes.append(words)
+    return {
+        "limits": [_limit(*one, known[one[0]].get(one[1])) for one in tuning.described() if one[0] in kinds],
+        "limit_files": [str(tuning.tuned_file(kind)) for kind in kinds if known[kind]],
+        "limit_notes": notes,
+    }
 
 
-def _limit(kind, name, value, of):
-    return {"device": kind, "name": name, "value": value, "unit": of.unit, "separates": of.separates}
+def _limit(kind, name, value, of, tuned):
+    facts = {"device": kind, "name": name, "value": value, "unit": of.unit, "separates": of.separates}
+    when = None if tuned is None else tuned.date
+    return facts | {"default": of.default, "tuned": when, "gain": None if tuned is None else tuned.gain}
+
+
+def ignored(kinds):
+    """Words about files of tuned limits that are not read; ``None`` if there are none."""
+    found = {kind: names for kind in kinds if (names := tuning.files(kind))}
+    others = sum(len({*names} - {tuning.tuned_file(kind).name}) for kind, names in found.items())
+    if not others:
+        return None
+    return f"{report.counted(others, 'file')} of limits of other machines or versions: ignored"
+
+
+def number(value):
+    """A limit as it is printed."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def _version(package):
@@ -117,7 +147,7 @@ def _machine_in_words(facts):
         "peer_access",
         "kernels",
         "package_kernels",
-        "limits",
+        *NAMES_OF_LIMITS,
     )
     words = {name: value or "not installed" for name, value in facts.items() if name not in own}
     return words | {
@@ -127,6 +157,7 @@ def _machine_in_words(facts):
         "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
         "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",
         "package kernels": facts["package_kernels"] or "none: they are compiled when first used",
+        "limits": "; ".join([*(facts["limit_files"] or ["defaults"]), *facts["limit_notes"]]),
         **{_name_of_limit(one): _limit_in_words(one) for one in facts["limits"]},
     }
 
@@ -141,8 +172,10 @@ def _name_of_limit(one):
 
 
 def _limit_in_words(one):
-    value = f"{one['value']:,}" if isinstance(one["value"], int) else f"{one['value']:.3g}"
-    return f"{value} {one['unit']}: {one['separates']}"
+    words = f"{number(one['value'])} {one['unit']}: {one['separates']}"
+    if one["tuned"] is None:
+        return words
+    return f"{words} (tuned {one['tuned']}, {one['gain']:.0%} faster; default {number(one['default'])})"
 
 
 def _gpus_in_words(facts):

@@ -83,7 +83,7 @@ def scenarios():
 
 def run(folder: Path, engine: str, name: str, *options: str, seconds=SECONDS) -> dict:
     """Run a scenario in a tree; return what it prints, or why it prints nothing."""
-    own = {"PYTHONPATH": str(folder), "EDGEWISE_CACHE_DIR": str(folder / "kernels")}
+    own = {"PYTHONPATH": str(folder), "EDGEWISE_CACHE_DIR": str(folder / "kernels"), "EDGEWISE_TUNED": "0"}
     dropped = ("NUMBA_DISABLE_JIT", "NUMBA_ENABLE_CUDASIM", "EDGEWISE_SIMULATOR", "EDGEWISE_SEED")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment |= own | ENVIRONMENTS[engine] | {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -31,6 +31,7 @@ PAGES = [
 #: Examples that take minutes, or need a cluster; their options are parsed.
 SLOW = (
     "bench",
+    "tune",
     "torture",
     "warmup",
     "generate named",

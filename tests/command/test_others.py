@@ -104,7 +104,7 @@ def test_info_about_the_machine(capsys):
     names = [line.split()[0] for line in text.splitlines()]
     plain = [name for name in facts if "_" not in name and name not in ("gpus", "kernels", "limits")]
     limits = [one["name"] for one in facts["limits"]]
-    assert names == [*plain, "memory", "memory", "gpus", "kernels", "package", *limits]
+    assert names == [*plain, "memory", "memory", "gpus", "kernels", "package", "limits", *limits]
     assert "None" not in text and "[" not in text
 
 
