@@ -240,6 +240,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,
         "primitives_few": OF_A_PROCESS,
+        "strong_sweeps": "sweeps over a graph, which decides how many there are",
         "strong_threads": Trial(
             [count for count in powers(0, 6) if count <= threads.most()],
             of_threads,
@@ -265,6 +266,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "paths_matrix": MATRIX,
         "paths_pairs": PAIRS,
         "partitions_level": Trial(powers(12, 18), grids, partial(partition, parts=8, preset="fast")),
+        "primitives_sent": "a copy from the host, which calls on graphs of a GPU do not make",
     },
 }
 

@@ -112,6 +112,9 @@ class CPULimits:
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "1 core, 60baba7", "2026-11-21")
     primitives_few: int = limit(1 << 16, "items", "NumPy | loop", "2 cores, 9ed9d79b", "2026-11-30")
+    strong_sweeps: int = limit(
+        3, "sweeps that would follow", "backwards | incoming rows", "16 cores, 930b90ca", "2026-12-01"
+    )
     strong_threads: int = limit(8, "threads", "tarjan | forward-backward", "16 cores, 3fb48d9d", "2026-11-28")
 
 
@@ -132,6 +135,7 @@ class GPULimits:
     paths_matrix: int = limit(129, "n", "floyd-warshall | by pairs", "as on 1 core, 60baba7", "2026-11-21")
     paths_pairs: int = limit(40, "n * n / m", "floyd-warshall | sssp", "as on 1 core, 60baba7", "2026-11-21")
     partitions_level: int = limit(50_000, "vertices", "on CPU | on GPU", "H200, no state", "2026-11-23")
+    primitives_sent: int = limit(1 << 25, "bytes", "driver | threads", "H200, 1204eb08", "2026-12-01")
 
 
 RECORDS: dict[str, type[CPULimits] | type[GPULimits]] = {"cpu": CPULimits, "cuda": GPULimits}

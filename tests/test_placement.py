@@ -5,12 +5,13 @@ The GPU is the simulated one or a real one; its free memory is set.
 
 import gc
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise import memory
+from edgewise import memory, tuning
 from edgewise.components import segments
 from edgewise.device import arrays, on_host, threads
 from edgewise.device.target import SIMULATED
@@ -115,7 +116,7 @@ def test_estimates_for_gpus(monkeypatch):
 
 
 def test_estimates_count_the_buffers_of_copies_to_a_gpu(monkeypatch):
-    monkeypatch.setattr(uploads, "FEW_BYTES", 1)
+    monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, primitives_sent=1))
     graph = graphs()["rows"]
     needed = graph.estimate("bfs", device="cuda")
     workers = min(threads.count(), uploads.MAX_THREADS)

@@ -122,7 +122,7 @@ def part_graph(
     check_whole("nparts", nparts, 1)
     flags = {"recursive": recursive, "contiguous": contiguous, "symmetrize": symmetrize}
     _check_flags(flags | {"warn_on_copies": warn_on_copies})
-    asked, shares = requested(options, preset), shares_of(tpwgts, nparts)
+    asked, shares = requested(options), shares_of(tpwgts, nparts)
     if vsize is not None:
         raise _only_for_volume("vsize")
     if adjacency is not None:
@@ -309,7 +309,7 @@ def partition_networkx(
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
     check_whole("nparts", nparts, 1)
     _check_flags({"recursive": recursive})
-    asked, shares = requested(options, preset), shares_of(tpwgts, nparts)
+    asked, shares = requested(options), shares_of(tpwgts, nparts)
     sizes = () if node_size is None else graph.nodes(data=node_size, default=None)
     if any(size is not None for _, size in sizes):
         raise _only_for_volume("node_size", node_size)

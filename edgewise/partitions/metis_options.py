@@ -99,15 +99,13 @@ class Request(NamedTuple):
         }
 
 
-def requested(options: Any, preset: str = "default") -> Request:
+def requested(options: Any) -> Request:
     """Return what options of METIS ask for.
 
     Parameters
     ----------
     options : object or mapping, optional
         The options are its attributes (of an instance or a class, such as ``pymetis.Options``) or its items.
-    preset : str
-        The preset of the call.
 
     Raises
     ------
@@ -123,8 +121,6 @@ def requested(options: Any, preset: str = "default") -> Request:
     given = {name: value for name, value in given.items() if not (is_number(value, True) and value == -1)}
     for name, value in given.items():
         _check(name, value)
-    if given.get("no2hop") == 1 and preset == "strong":
-        raise _refused("no2hop", 1, f"{argument('preset', preset)} matches over two hops")
     niter, contig, ptype = given.get("niter"), given.get("contig"), given.get("ptype")
     return Request(
         seed=int(given.get("seed", 0)),

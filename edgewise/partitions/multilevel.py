@@ -54,8 +54,6 @@ def _first_best(level, limits, targets, how):
         again = how._replace(seed=how.seed + 1_000_000 * one, growth=growth)
         if one >= how.starts and one % 4 == 1:
             again = again._replace(coarsest=how.coarsest // 10)
-        if one % how.matched_each == how.matched_each - 1:
-            again = again._replace(matches=True, growth=how.growth)
         hierarchy, _ = coarsen(level, k, total, again)
         part, cut = first_partition(hierarchy[-1][0], limits, targets, again)
         found.append(refine_all(hierarchy, part, limits, again, cut))

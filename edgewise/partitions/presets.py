@@ -18,16 +18,12 @@ class Settings(NamedTuple):
         Vertices of the coarsest graph: the larger of the first, and the second for each part.
     growth : int
         Largest weight of a cluster of a level, in average weights of its vertices; 0 for no such limit.
-    matches : bool
-        Whether the graph is coarsened by two-hop matching, not by clusters.
     shrink : float
         A level has at most this share of the vertices of the one before it.
     single_clusters : float
         Share of clusters of a single vertex from which on those are joined by two hops.
     matched : float
         Share of the vertices that a round of matching has to match for another one.
-    single_vertices : float
-        Share of single vertices up to which no more of them are paired over two hops.
     smallest : int
         Vertices of a block where its sides begin to grow.
     tries, most_tries : int
@@ -48,8 +44,6 @@ class Settings(NamedTuple):
         to a largest number.  Some of them go on to a tenth of the vertices of the coarsest graph.
     other_growth : int
         The growth of every second hierarchy, so that several of them differ, and of bisection.
-    matched_each : int
-        One hierarchy in so many is made by matching.
     branch : int
         Vertices of the level where hierarchies and cycles begin, up to which the graph is coarsened once; 0
         for the finest level.
@@ -67,11 +61,9 @@ class Settings(NamedTuple):
     coarsest: int = 2000
     coarsest_for_each: int = 32
     growth: int = 0
-    matches: bool = False
     shrink: float = 0.97
     single_clusters: float = 0.4
     matched: float = 0.02
-    single_vertices: float = 0.25
     smallest: int = 60
     tries: int = 8
     most_tries: int = 32
@@ -85,7 +77,6 @@ class Settings(NamedTuple):
     small: int = 0
     most_starts: int = 32
     other_growth: int = 3
-    matched_each: int = 7
     branch: int = 0
     cycles: int = 0
     shift: int = 0

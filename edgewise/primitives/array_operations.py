@@ -18,10 +18,8 @@ BLOCK_ITEMS = 2**24
 COMPILED_BYTES = 2**14
 #: Bytes of an array from which on all threads fill it: less work is done before a sleeping thread is awake.
 SHARED_BYTES = 2**22
-#: Bytes of the parts by which all threads fill an array.
-PART_BYTES = 2**20
-#: Bytes of the parts in which all threads copy an array.
-COPIED_BYTES = 2**18
+#: Bytes of the parts in which all threads fill or copy an array.
+PART_BYTES = 2**18
 #: Bytes of a line of the cache.
 LINE = 64
 
@@ -81,13 +79,13 @@ def copy_into(array, values):
         return
     items, values = (one.view(f"u{array.itemsize}") for one in (array, np.ascontiguousarray(values)))
     values.flags.writeable = False  # of a view: one type for the loop
-    copy_part(-(-array.nbytes // COPIED_BYTES), items, values)
+    copy_part(-(-array.nbytes // PART_BYTES), items, values)
 
 
 @partial(each, least_chunk=1)
 def copy_part(part, array, values):
     """Copy the items of one part."""
-    items = COPIED_BYTES // array.itemsize
+    items = PART_BYTES // array.itemsize
     for at in range(np.uint64(part * items), np.uint64(min((part + 1) * items, len(array)))):
         array[at] = values[at]
 

@@ -5,18 +5,18 @@ thread, and the driver has one thread as well.  Here several threads copy pieces
 of their own, which remain in the caches, and from which the GPU copies each piece at once.
 
 The threads are Python's: a piece takes few steps under its lock, and is so large that these do not count.
+For few bytes to start them takes longer: 8 MiB then took 1.2 ms instead of 0.8, 32 MiB 2.6 instead of 2.9,
+and 128 MiB 5.9 instead of 20.5 (H200 and 16 cores, 1204eb08, 2026-12-01).
 """
 
 from collections import deque
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, streams
 from edgewise.primitives.thread_pool import ThreadPool
 
-#: Bytes from which on threads copy: 8 MiB then took 1.2 ms instead of 0.8, 32 MiB 2.6 instead of 2.9, 128 MiB
-#: 5.9 instead of 20.5 (H200 and 16 cores, 1204eb08, 2026-12-01).
-FEW_BYTES = 1 << 25
 #: Bytes of a piece: 4 MiB were sent at 51 GB/s, 1 MiB at 18, 16 MiB at 41.
 PIECE = 1 << 22
 #: Buffers of a thread: one is filled, and one is copied.
@@ -28,7 +28,7 @@ MAX_THREADS = 8
 def upload(columns, device):
     """Copies of arrays of the host on a GPU; ``None`` stays ``None``.  All can be used at once."""
     given = [column for column in columns if column is not None]
-    if sum(column.nbytes for column in given) < FEW_BYTES:
+    if sum(column.nbytes for column in given) < tuning.GPU.primitives_sent:
         return tuple(None if column is None else arrays.move(column, device) for column in columns)
     with arrays.guard(device):
         copies = [arrays.empty(len(column), column.dtype, device) for column in given]
@@ -47,7 +47,7 @@ def upload(columns, device):
 
 def bytes_of_buffers(count, n_threads):
     """Bytes of the page-locked buffers for columns of so many bytes."""
-    return min(n_threads, MAX_THREADS) * BUFFERS * PIECE if count >= FEW_BYTES else 0
+    return min(n_threads, MAX_THREADS) * BUFFERS * PIECE if count >= tuning.GPU.primitives_sent else 0
 
 
 def _parts(copies, columns):

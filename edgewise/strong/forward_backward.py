@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import barrier_wait, by_class, cas, device, fetch_add, fetch_min, load, parallel_region
 from edgewise.device.regions import workers
 from edgewise.device.shares import own_share
@@ -65,10 +66,9 @@ BLOCK = 2048
 #: Costs of an entry that is pushed from a list or in the order of all, or tested by a pull, in nanoseconds;
 #: with 1 or 4 in place of 2 some graph takes a quarter more (16 cores, 930b90ca, 2026-12-01).
 PUSH_COST, IN_ORDER_COST, TEST_COST = 8, 2, 4
-#: The incoming rows are built if more sweeps backwards would follow than this, at the rate of the last two,
-#: and more than one vertex of so many is left to be found, which as many sweeps take as long to look at;
-#: with 1 or 6 sweeps some graph takes a third more (16 cores, 930b90ca, 2026-12-01).
-SWEEPS, REMAINING = 3, 8
+#: The incoming rows are built only if more than one vertex of so many is left to be found, which as many
+#: sweeps take as long to look at: a short tail is not worth rows of the whole graph.
+REMAINING = 8
 #: Skew of degrees above which looking for a return in the rows of hubs takes longer than it saves (R-MAT, 16
 #: cores, dc838b26, 2026-11-30; other values were not measured).
 SKEWED = 4
@@ -532,7 +532,8 @@ def mark_component(adjacency, pivot, state):
         while not adjacency.has_incoming and extent.head < extent.tail and extent.unmarked:
             unmarked, extent = extent.unmarked, search(way, extent, 1)
             found = unmarked - extent.unmarked
-            is_slow = 2 * found > last and found * (found / last) ** SWEEPS < extent.unmarked
+            sweeps = tuning.CPU.strong_sweeps
+            is_slow = 2 * found > last and found * (found / last) ** sweeps < extent.unmarked
             if is_slow and REMAINING * extent.unmarked > n:
                 way = way._replace(following=adjacency.incoming)
             last = found

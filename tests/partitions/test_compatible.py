@@ -9,7 +9,6 @@ import pytest
 import edgewise as ew
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError
-from edgewise.partitions import PRESETS
 from edgewise.partitions.balance import limits_of
 from edgewise.partitions.metis_options import (
     AS_IT_IS,
@@ -240,11 +239,6 @@ def test_no_option_of_metis_is_ignored():
         assert requested({name: 1}) == requested({name: 100}) == plain
     with pytest.raises(OptionError, match="METIS has no option 'contgi'; did you mean contig"):
         ew.part_graph(2, TRIANGLES, options={"contgi": 1})
-    with pytest.raises(
-        OptionError, match="no2hop=1 of METIS is refused: preset='strong' matches over two hops"
-    ):
-        ew.part_graph(2, TRIANGLES, preset="strong", options={"no2hop": 1})
-    assert {name for name, how in PRESETS.items() if how.starts >= 7} == {"strong"}
     for wrong in ([1, 2], "seed", 5, np.zeros(40, int)):
         with pytest.raises(OptionError, match=r"use pymetis\.Options or a mapping"):
             ew.part_graph(2, TRIANGLES, options=wrong)

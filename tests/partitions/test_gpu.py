@@ -23,9 +23,7 @@ def graphs():
 @pytest.mark.parametrize("k", [2, 9])
 def test_parts_are_those_of_the_cpu(monkeypatch, k, preset):
     monkeypatch.setattr(tuning, "GPU", replace(tuning.GPU, partitions_level=0))
-    monkeypatch.setitem(
-        PRESETS, preset, PRESETS[preset]._replace(most_starts=8)
-    )  # the seventh is by matching
+    monkeypatch.setitem(PRESETS, preset, PRESETS[preset]._replace(most_starts=8))
     for graph, sizes in graphs():
         how = {"preset": preset, "vertex_weights": sizes}
         there, here = (partition(graph.to(device), k, **how).on_host() for device in ("cuda", "cpu"))

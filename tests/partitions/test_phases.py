@@ -17,7 +17,6 @@ from edgewise.partitions import input as inputs
 from edgewise.partitions.coarsen import contraction
 from edgewise.partitions.coarsen.clustering import cluster
 from edgewise.partitions.coarsen.contraction import contract
-from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import Level, moved, with_rows
 from edgewise.partitions.multilevel import multilevel
@@ -33,10 +32,6 @@ from tests import jitter
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 pytestmark = [pytest.mark.interpreter]
 simulator = pytest.mark.simulator
-
-
-#: The matching of :func:`hubs` with seed 4.
-MATCHED = [0, 0, 2, 3, 2, 5, 6, 3, 8, 9, 10, 10, 8, 6, 9, 15]
 
 
 def level_of(graph, sizes=None):
@@ -222,54 +217,6 @@ def test_isolated_vertices_stay_in_their_groups():
     labels = cluster(level, 5, groups, Settings())
     sizes = np.bincount(labels)
     assert sizes.max() == 5 and (groups[labels] == groups).all()
-
-
-def mates_in(labels):
-    """Sizes of the groups of a matching, whose labels are their smallest vertices."""
-    assert (labels[labels] == labels).all() and (labels <= np.arange(len(labels))).all()
-    return np.bincount(np.bincount(labels, minlength=1), minlength=3)
-
-
-@simulator
-def test_matching():
-    """Pairs are neighbours or share one, weigh no more than they may, and are the same on every engine."""
-    level = hubs()
-    there = with_rows(moved(level, DEVICE))
-    how, pairs = Settings(seed=4), edges(level)
-    labels = arrays.move(match_pairs(there, 5, arrays.empty(0, np.uint32, DEVICE), how), "cpu").astype(int)
-    assert mates_in(labels)[2] >= 5 and len(mates_in(labels)) == 3
-    beside = {one: {other for first, other in pairs if first == one} for one in range(16)}
-    for one in np.flatnonzero(labels != np.arange(16)).tolist():
-        other = int(labels[one])
-        assert level.sizes[one] + level.sizes[other] <= 5
-        assert other in beside[one] or beside[one] & beside[other] or not (beside[one] or beside[other])
-    assert labels.tolist() == MATCHED
-
-
-def test_the_heaviest_edges_are_matched():
-    """No two edges of the cycle have equal weights, so that what is matched is known."""
-    order = np.arange(8)
-    graph = ew.Graph.from_edges(order, (order + 1) % 8, weights=np.array([1, 9, 2, 3, 8, 7, 6, 4]))
-    labels = match_pairs(level_of(graph.undirected()), 9, np.empty(0, np.uint32), Settings())
-    assert labels.tolist() == [0, 1, 1, 3, 4, 4, 6, 6] or labels.tolist() == [0, 1, 1, 0, 4, 4, 6, 6]
-
-
-@simulator
-@pytest.mark.parametrize("leaves", [1, 2, 29])
-def test_leaves_and_isolated_vertices_are_matched(leaves):
-    """A star keeps one leaf for its centre; other leaves are pairs, and isolated vertices are, too."""
-    graph = ew.Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1), n_vertices=60)
-    level = with_rows(moved(level_of(graph), DEVICE))
-    labels = arrays.move(match_pairs(level, 2, arrays.empty(0, np.uint32, DEVICE), Settings()), "cpu")
-    single, pairs = mates_in(labels.astype(int))[1:3]
-    assert single <= 2 and pairs >= 29
-
-
-def test_pairs_stay_in_their_groups():
-    graph = ew.generate.rmat(9, edge_factor=4, seed=1).simplified()
-    level, groups = level_of(graph), (np.arange(512) % 3).astype(np.uint32)
-    labels = match_pairs(level, 2, groups, Settings(seed=2))
-    assert mates_in(labels)[2] > 150 and (groups[labels] == groups).all()
 
 
 @pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")

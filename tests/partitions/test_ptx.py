@@ -5,7 +5,6 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import lanes, launch, loop, regions
-from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.ratings import rate_by_totals, rate_in_columns
 from edgewise.partitions.refine import Refinement
@@ -48,14 +47,13 @@ def test_compiles_for_gpus(monkeypatch):
     )
     moves = repair_once(job), job.rebalance_strongly(), move_once(job)
     assert moves[0] > 0
-    match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
     growth = np.zeros(1, np.int64)
     rows, barrier = (36, job.memory.search.listed), np.zeros(regions.BARRIER, np.int32)
     given = barrier, rows, job.level, job.labels, job.memory.facts, growth
     seen["rate_in_columns"] = rate_in_columns.cuda, given
     given = barrier, rows, job.level, job.labels, job.memory.connections, job.memory.facts, growth
     seen["rate_by_totals"] = rate_by_totals.cuda, given
-    assert len(seen) > 12
+    assert len(seen) >= 12
     for name, (kernel, arguments) in seen.items():
         if "edgewise.partitions" in name or name in ("rate_by_totals", "rate_in_columns"):
             text = kernel.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))

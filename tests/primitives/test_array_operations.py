@@ -70,6 +70,18 @@ def test_several_parts(monkeypatch):
     assert (filled(size, np.inf, np.float64) == np.inf).all()
 
 
+def test_copies_of_several_parts(monkeypatch):
+    size = 3 * array_operations.SHARED_BYTES // 8 + 5
+    if os.environ.get("NUMBA_DISABLE_JIT"):
+        monkeypatch.setattr(array_operations, "SHARED_BYTES", 1)
+        monkeypatch.setattr(array_operations, "PART_BYTES", 256)
+        size = 333
+    values = np.arange(size)
+    array = np.empty_like(values)
+    copy_into(array, values)
+    assert (array == values).all()
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64, np.float64])
 @pytest.mark.parametrize("size", SIZES)
 def test_copy_into(monkeypatch, size, dtype):
@@ -78,7 +90,8 @@ def test_copy_into(monkeypatch, size, dtype):
     values.flags.writeable = False
     for shared in (10**9, 1):
         monkeypatch.setattr(array_operations, "SHARED_BYTES", shared)
-        monkeypatch.setattr(array_operations, "COPIED_BYTES", 64)
+        if os.environ.get("NUMBA_DISABLE_JIT"):  # compiled code is kept with the constants that it has
+            monkeypatch.setattr(array_operations, "PART_BYTES", 64)
         for given in values[:size], values[::2], values[:size].astype(np.int16):
             array = np.empty(size, dtype)
             copy_into(array, given)

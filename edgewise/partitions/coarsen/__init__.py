@@ -1,7 +1,6 @@
 """Coarsening: a hierarchy of graphs, each of which is that of the clusters of the graph before it.
 
-A level is divided into clusters (:mod:`~edgewise.partitions.coarsen.clustering`) or pairs
-(:mod:`~edgewise.partitions.coarsen.two_hop_matching`), which are contracted
+A level is divided into clusters (:mod:`~edgewise.partitions.coarsen.clustering`), which are contracted
 (:mod:`~edgewise.partitions.coarsen.contraction`), until few vertices are left.  Levels on a GPU that are
 small are moved to the CPU, where their many short steps take less time.
 """
@@ -10,7 +9,6 @@ from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.partitions.coarsen.clustering import cluster
 from edgewise.partitions.coarsen.contraction import contract
-from edgewise.partitions.coarsen.two_hop_matching import match_pairs
 from edgewise.partitions.levels import moved
 from edgewise.primitives.counting_sort import scatter
 from edgewise.timer import timer
@@ -26,7 +24,7 @@ def phase(name, level):
     return timer(f"{name}, small levels" if is_small(level) else name)
 
 
-def coarsen(level, k, total, how, part=None, *, least=0, group=None):
+def coarsen(level, k, total, how, part=None, *, least=0, group=cluster):
     """The hierarchy of a level: pairs of a level and the clusters of it in the next one, the finest first.
 
     It ends with at most ``least`` vertices, or those of the settings if these are more.  ``group`` is called
@@ -35,7 +33,6 @@ def coarsen(level, k, total, how, part=None, *, least=0, group=None):
     parts, and the second value is the partition of the coarsest level; otherwise that is ``None``.
     """
     hierarchy: list[tuple] = []
-    group = group or (match_pairs if how.matches else cluster)
     target = max(how.coarsest, how.coarsest_for_each * k)
     limit = max(1, 2 * total // max(target, k))
     while True:

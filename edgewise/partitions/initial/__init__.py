@@ -120,7 +120,7 @@ def _coarsen(blocks, how, step):
     n_blocks, kind = len(blocks.targets), blocks.neighbours.dtype
     block = np.repeat(np.arange(n_blocks), np.diff(blocks.starts))
     how = how._replace(coarsest=how.smallest * n_blocks, coarsest_for_each=0, growth=how.other_growth)
-    how = how._replace(matches=False, seed=how.seed + 100 * step)
+    how = how._replace(seed=how.seed + 100 * step)
     level, hierarchy = Level._make([*blocks[:4], np.empty(0, kind)]), []
     for one, clusters in coarsen(level, 0, int(blocks.sizes.sum()), how, block.astype(kind))[0]:
         starts = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_blocks))])
