@@ -31,7 +31,7 @@ PERIOD = 0.1
 #: Of the scores of pairs, which begin at the first one.
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 #: Loops and steps of numbering that are timed by themselves.
-LOOPS = ("look_up", "count_new", "number_new", "write_numbers", "rehash", "_empty_slots")
+LOOPS = ("look_up", "count_new", "number_new", "number_copies", "rehash", "_empty_slots")
 
 
 class Clock:

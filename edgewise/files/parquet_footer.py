@@ -12,7 +12,7 @@ are those of https://github.com/apache/parquet-format/blob/master/src/main/thrif
 """
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 MAGIC = b"PAR1"
 #: Bytes of the length of the footer.
@@ -28,7 +28,11 @@ COLUMNS, ROWS, ORDINAL = 1, 3, 7
 #: Field of a chunk of a column that has its metadata.
 METADATA = 3
 #: Fields of the metadata of a chunk.
-ENCODINGS, PATH, SIZE, STATISTICS, PAGES = 2, 3, 6, 12, 13
+KIND, ENCODINGS, PATH, CODEC, SIZE, PACKED_SIZE, STATISTICS, PAGES = 1, 2, 3, 4, 6, 7, 12, 13
+#: Fields of the metadata of a chunk with the place of the first page of values, and that of the dictionary.
+FIRST_PAGE, FIRST_CODES = 9, 11
+#: The type of strings and bytes, and a compression.
+BYTE_ARRAY, SNAPPY = 6, 1
 #: Fields of the description of some pages of a chunk: their type and encoding; the type of dictionaries.
 PAGE_TYPE, PAGE_ENCODING, DICTIONARY_PAGE = 1, 2, 2
 #: Encodings of values by codes of a dictionary, and those of the levels that tell nulls.
@@ -81,19 +85,40 @@ def column_sizes(path):
         return {}, 0
 
 
-def dictionary_columns(path):
-    """Yield for each row group the names of the columns whose values are all codes of a dictionary.
+class Chunk(NamedTuple):
+    """What is in a chunk of a column, and where it is in the file.
+
+    ``by_codes`` tells whether all values are codes of a dictionary, whose own page may have any encoding.
+    ``begin`` is the place of the first page; ``packed`` and ``size`` are the bytes of all pages, also before
+    compression.
+    """
+
+    by_codes: bool
+    is_snappy: bool
+    begin: int
+    packed: int
+    size: int
+
+
+def string_chunks(path):
+    """Yield for each row group the :class:`Chunk` of each flat column of strings or bytes, by its name.
 
     Nothing more is yielded where the footer does not say.
     """
     with suppress(*DAMAGE):
         for group in _row_groups(path):
             chunks = [chunk[METADATA] for chunk in group[COLUMNS]]
-            yield {chunk[PATH][0].decode() for chunk in chunks if len(chunk[PATH]) == 1 and _has_codes(chunk)}
+            text = [one for one in chunks if len(one[PATH]) == 1 and one[KIND] == BYTE_ARRAY]
+            yield {one[PATH][0].decode(): _chunk(one) for one in text}
+
+
+def _chunk(facts):
+    begin = min(facts[FIRST_PAGE], facts.get(FIRST_CODES) or facts[FIRST_PAGE])
+    return Chunk(_has_codes(facts), facts[CODEC] == SNAPPY, begin, facts[PACKED_SIZE], facts[SIZE])
 
 
 def _has_codes(chunk):
-    """Whether the values of a chunk are all codes of a dictionary, whose own page may have any encoding."""
+    """Whether the values of a chunk are all codes of a dictionary."""
     if PAGES not in chunk:
         used = {*chunk[ENCODINGS]} - OF_LEVELS
     else:

@@ -16,6 +16,7 @@ it.  A side of two times ``2**32 - 1`` stands for all documents of an index; its
 import json
 import os
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from edgewise import tuning
 from edgewise.cached_property import cached_property
 from edgewise.errors import GraphError
-from edgewise.files.parquet_footer import column_sizes, dictionary_columns
+from edgewise.files.parquet_footer import Chunk, column_sizes, string_chunks
 from edgewise.files.read_ahead import AHEAD_IN_PIECE
 from edgewise.files.streams import native, one_line
 from edgewise.ingest.arrow import arrow_array, checked, is_text
@@ -37,6 +38,8 @@ BUFFER = 1 << 20
 TOGETHER = 4
 #: Bytes of a joined batch, at most.
 BATCH_BYTES = 1 << 26
+#: Bytes of the columns of a row group that are decoded as a whole, at most.
+COLUMN_BYTES = 1 << 27
 #: Bytes of a value, unless the footer says that it has more.
 VALUE_BYTES = 8
 #: Integers of a record of duplicates.
@@ -92,31 +95,66 @@ class ParquetTable(TypedTable):
     def pieces(self, columns, skip=0):
         """Yield the row groups after ``skip`` rows; see :func:`edgewise.files.pair_tables.pieces_of`.
 
-        Few ids are numbered without the loops, for which dictionaries would have to import more of Arrow.
+        Few ids are numbered without the loops, for which dictionaries would have to import more of Arrow, and
+        loops that decode would have to be loaded.
         """
         end, are_few = 0, 2 * self.rows <= tuning.CPU.ingest_strings
-        coded = iter(()) if are_few or not self.id_columns else dictionary_columns(self.path)
+        stored = iter(()) if are_few or not self.id_columns else string_chunks(self.path)
+        chunks: dict[str, Chunk]
         for group, rows in enumerate(self.groups):
-            begin, end, names = end, end + rows, next(coded, ())
+            begin, end, chunks = end, end + rows, next(stored, {})
             if end > skip or end == skip == 0:
-                by_codes = [name for name in self.id_columns if name in names]
-                read = partial(self._batches_of, group, columns, max(skip - begin, 0), by_codes)
+                ids = {name: chunks[name] for name in self.id_columns if name in chunks}
+                read = partial(self._batches_of, group, columns, max(skip - begin, 0), ids)
                 yield max(begin, skip), self._bytes_held(group, columns), read
 
-    def _batches_of(self, group, columns, skip, by_codes):
+    def _batches_of(self, group, columns, skip, chunks):
+        """Yield batches of a row group, of which ``chunks`` describe columns of strings."""
+        self.file.close(force=True)  # each thread opens its own
+        by_codes = [name for name, chunk in chunks.items() if chunk.by_codes]
+        found = self._strings(group, {name: one for name, one in chunks.items() if not one.by_codes})
+        rows, others = self._batch_rows(group, columns), [name for name in columns if name not in found]
+        batches = self._by_arrow(group, rows, others, by_codes) if others else repeat(None)
+        yield from without(complete(joined(columns, found, batches, rows), self.groups[group]), skip)
+
+    def _by_arrow(self, group, rows, columns, by_codes):
+        """Yield batches of a row group, some columns of which are read as codes."""
         import pyarrow.parquet as parquet
 
-        self.file.close(force=True)  # each thread opens its own
         how = {"metadata": self.metadata, "pre_buffer": False, "buffer_size": BUFFER}
-        how |= {"read_dictionary": by_codes}
-        rows = self._batch_rows(group, columns)
-        file = parquet.ParquetFile(native(self.path), **how)
+        file = parquet.ParquetFile(native(self.path), read_dictionary=by_codes, **how)
         try:
             batches = file.iter_batches(rows, [group], columns, use_threads=False)
-            batches = complete(batches, self.groups[group])
-            yield from without(checked(batches) if by_codes else batches, skip)  # Arrow checks no codes
+            yield from checked(batches) if by_codes else batches  # Arrow checks no codes
         finally:
             file.close(force=True)
+
+    def _strings(self, group, chunks: dict[str, Chunk]):
+        """Those columns of a row group, by their names, that :mod:`edgewise.files.string_pages` decodes."""
+        kinds, levels = dict(zip(self.schema.names, self.schema.types)), self._levels
+        plain = {
+            name: chunk
+            for name, chunk in chunks.items()
+            if chunk.is_snappy and str(kinds[name]) in ("string", "binary") and name in levels
+        }
+        rows, sizes = self.groups[group], [size for chunk in plain.values() for size in chunk[2:]]
+        if not plain or min(sizes) < 0 or sum(sizes[2::3]) + VALUE_BYTES * rows > COLUMN_BYTES:
+            return {}
+        from edgewise.files.string_pages import string_column
+
+        with open(self.path, "rb", buffering=0) as file:
+            found = {
+                name: string_column(file, chunk, rows, levels[name], kinds[name])
+                for name, chunk in plain.items()
+            }
+        return {name: column for name, column in found.items() if column is not None}
+
+    @cached_property
+    def _levels(self):
+        """Whether values may be null, of columns with at most one value in a row, by their names."""
+        stored = map(self.metadata.schema.column, range(self.metadata.num_columns))
+        flat = [one for one in stored if one.max_repetition_level == 0 and one.max_definition_level <= 1]
+        return {one.path: one.max_definition_level == 1 for one in flat}
 
     def _row_bytes(self, group, columns):
         """Bytes of a row: as the footer describes the first ones, or more if those here are longer."""
@@ -140,6 +178,27 @@ class ParquetTable(TypedTable):
     def _bytes_held(self, group, columns):
         held = min(self.groups[group], (AHEAD_IN_PIECE + 1) * self._batch_rows(group, columns))
         return max(held * self._row_bytes(group, columns), 1)
+
+
+def joined(columns, found, batches, rows):
+    """Yield batches of some columns: those that were ``found`` whole, and the others, which come in batches.
+
+    If there are no others, the batches are ``None``, and have so many rows.
+    """
+    import pyarrow as pa
+
+    start, end = 0, min(map(len, found.values()), default=0)
+    for batch in batches:
+        count = min(rows, end - start) if batch is None else batch.num_rows
+        if batch is None and not count:
+            return
+        if not found:
+            yield batch
+            continue
+        parts = {name: column.slice(start, count) for name, column in found.items()}
+        arrays = [parts[name] if name in parts else batch.column(name) for name in columns]
+        yield pa.RecordBatch.from_arrays(arrays, columns)
+        start += count
 
 
 def complete(batches, promised):

@@ -15,9 +15,10 @@ A batch takes four loops.  :func:`look_up` finds each string, or claims an empty
 compare-and-swap; further copies of a new string lower the position in its slot by an atomic minimum.  The
 order of the threads decides in which slot a string is and nothing else, since the smallest position always
 wins.  :func:`count_new` counts the new strings and their bytes in blocks of positions; the sums over the
-blocks are where :func:`number_new` gives the new strings, in order of their positions, the next numbers, and
-copies them to the arena.  :func:`write_numbers` then finds the numbers of further copies in the slots.  The
-numbers are therefore the same for every number of threads and every size of batch.
+blocks are where :func:`number_new` gives the new strings, in order of their positions, the next numbers,
+copies them to the arena, and writes the numbers of the rows.  :func:`number_copies` then finds those of
+further copies of new strings in the slots.  The numbers are therefore the same for every number of threads
+and every size of batch.
 
 A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
 offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
@@ -94,8 +95,8 @@ class Lookup(NamedTuple):
     """What is known about each position of a batch.
 
     ``results``, (strings,) uint64, is the number of the string, or ``NEW | slot``.  ``new_lengths``,
-    (strings,) uint32, is one more than the length where a new string appears first, else 0; until then
-    look_up keeps the entries of slots here.
+    (strings,) uint32, is one more than the length where a new string appears first, else 0; before that
+    look_up keeps the entries of slots here, and after it number_new the positions of further copies.
     """
 
     results: Any
@@ -106,14 +107,15 @@ class Blocks(NamedTuple):
     """What is known about each block of positions.
 
     (blocks + 1,) int64 arrays: ``numbers`` and ``places`` are the number of new strings and of their bytes in
-    each block, behind a zero, and then those of all blocks before; ``high`` is the OR of the bytes, and
-    ``longest`` the largest length.
+    each block, behind a zero, and then those of all blocks before; ``high`` is the OR of the bytes,
+    ``longest`` the largest length, and ``copies`` the number of further copies of new strings.
     """
 
     numbers: Any
     places: Any
     high: Any
     longest: Any
+    copies: Any
 
 
 @device
@@ -233,10 +235,14 @@ def count_new(block, count, new_lengths, blocks):
 
 
 @partial(each, least_chunk=1)
-def number_new(block, batch, table, lookup, blocks):
-    """Number the new strings of a block, and copy them to the arena."""
+def number_new(block, batch, table, lookup, blocks, sources, targets):
+    """Number the new strings of a block, copy them to the arena, and write the numbers of the rows.
+
+    Those of further copies of new strings are left out, and their positions noted.
+    """
     number, place, high = batch.known + np.uint64(blocks.numbers[block]), blocks.places[block], np.uint64(0)
     first, together = np.uint64(block * BLOCK), False
+    copies = first
     end = np.uint64(min(block * BLOCK + BLOCK, batch.rows << batch.pairs))
     if batch.pairs == 0 and blocks.numbers[block + 1] - blocks.numbers[block] == np.int64(end - first):
         start = np.int64(batch.left.starts[first])  # all are new, so their text is copied as one
@@ -251,25 +257,38 @@ def number_new(block, batch, table, lookup, blocks):
             if moved:  # else the slot has the number, as all strings of the batch so far are new
                 slot = lookup.results[position] & ENTRY
                 table.slots[slot] = table.slots[slot] & UPPER_HALF | number
-            lookup.results[position] = number
             text, start, length = string_at(position, batch)
             if not together:
                 high |= copy_bytes(text, start, table.arena, place, length)
             place += length
+            write_number(position, number, batch, sources, targets)
             number += ONE
             table.offsets[number] = place
-    blocks.high[block] = np.int64(high >> ONE)
+        elif lookup.results[position] < NEW:
+            write_number(position, lookup.results[position], batch, sources, targets)
+        else:
+            lookup.new_lengths[copies] = position  # of which those up to here are not looked at again
+            copies += ONE
+    blocks.high[block], blocks.copies[block] = np.int64(high >> ONE), np.int64(copies - first)
 
 
-@each
-def write_numbers(row, batch, slots, results, sources, targets):
-    """Write the numbers of the strings of a row; copies of new strings find theirs in the slots."""
-    position = np.uint64(row) << batch.pairs
-    result = results[position]
-    sources[row] = slots[result & ENTRY] & ENTRY if result >= NEW else result
-    if batch.pairs:
-        result = results[position + ONE]
-        targets[row] = slots[result & ENTRY] & ENTRY if result >= NEW else result
+@device
+def write_number(position, number, batch, sources, targets):
+    """Write the number of the string at a position to its row."""
+    if position & batch.pairs:
+        targets[position >> ONE] = number
+    else:
+        sources[position >> batch.pairs] = number
+
+
+@partial(each, least_chunk=1)
+def number_copies(block, batch, slots, lookup, blocks, sources, targets):
+    """Write the numbers of further copies of new strings in a block, which are in the slots now."""
+    first = np.uint64(block * BLOCK)
+    for item in range(first, first + np.uint64(blocks.copies[block])):
+        position = np.uint64(lookup.new_lengths[item])
+        slot = lookup.results[position] & ENTRY
+        write_number(position, slots[slot] & ENTRY, batch, sources, targets)
 
 
 @each

@@ -25,9 +25,9 @@ from edgewise.ingest.string_table import (
     count_new,
     find,
     look_up,
+    number_copies,
     number_new,
     rehash,
-    write_numbers,
 )
 from edgewise.ingest.string_words import Strings, strings_of
 from edgewise.primitives import filled
@@ -155,10 +155,9 @@ class StringNumbers:
             np.cumsum(blocks.places, out=blocks.places)
             self._append(int(blocks.numbers[-1]), int(blocks.places[-1]))
             blocks.places[:] += self.arena.used - blocks.places[-1]
-            number_new(n_blocks, batch, self._table(), self.lookup, blocks)
+            number_new(n_blocks, batch, self._table(), self.lookup, blocks, numbers[0], numbers[-1])
             self.only_ascii &= not (np.bitwise_or.reduce(blocks.high) & NOT_ASCII)
-        with timer("resolve"):
-            write_numbers(rows, batch, self.slots, self.lookup.results, numbers[0], numbers[-1])
+            number_copies(n_blocks, batch, self.slots, self.lookup, blocks, numbers[0], numbers[-1])
 
     def _add_some(self, columns, numbers):
         """Number the strings of a batch by a dictionary, which knows nothing of batches before."""

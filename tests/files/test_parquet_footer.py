@@ -14,8 +14,8 @@ from edgewise.files.parquet_footer import (
     JoinedFooter,
     _has_codes,
     column_sizes,
-    dictionary_columns,
     integer_range,
+    string_chunks,
     unsigned_at,
 )
 from tests.conftest import ROOT
@@ -130,6 +130,10 @@ def test_sizes_of_columns(tmp_path):
     assert column_sizes(path) == ({}, 0)
 
 
+def names_of_codes(path):
+    return [{name for name, one in chunks.items() if one.by_codes} for chunks in string_chunks(path)]
+
+
 @pytest.mark.parametrize("version", ["1.0", "2.6"])
 @pytest.mark.parametrize("page_version", ["1.0", "2.0"])
 def test_columns_whose_values_are_all_codes(version, page_version, tmp_path):
@@ -146,11 +150,26 @@ def test_columns_whose_values_are_all_codes(version, page_version, tmp_path):
         data_page_size=1 << 12,
         write_batch_size=64,
     )
-    assert list(dictionary_columns(path)) == [{"few", "mostly"}, {"few"}]
+    assert names_of_codes(path) == [{"few", "mostly"}, {"few"}]
     path.write_bytes(path.read_bytes()[:-9] + b"\xff" + path.read_bytes()[-8:])
-    assert list(dictionary_columns(path)) in ([{"few", "mostly"}, {"few"}], [{"few", "mostly"}], [])
+    assert names_of_codes(path) in ([{"few", "mostly"}, {"few"}], [{"few", "mostly"}], [])
     path.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
-    assert list(dictionary_columns(path)) == []
+    assert names_of_codes(path) == []
+
+
+@pytest.mark.parametrize("compression", ["snappy", "zstd", "none"])
+def test_where_chunks_of_strings_are(compression, tmp_path):
+    columns = {"id": ["a", "b", "c"] * 9, "n": np.arange(27), "list": [["a"]] * 27, "raw": [b"x"] * 27}
+    path = stored(tmp_path / "a.parquet", columns, compression=compression, row_group_size=10)
+    metadata = pa.parquet.read_metadata(path)
+    for group, chunks in enumerate(string_chunks(path)):
+        assert list(chunks) == ["id", "raw"]
+        for name, described in chunks.items():
+            column = metadata.row_group(group).column([*columns].index(name))
+            assert described.begin == column.dictionary_page_offset
+            assert described.packed == column.total_compressed_size
+            assert described.size == column.total_uncompressed_size
+            assert described.is_snappy == (compression == "snappy")
 
 
 def test_chunks_whose_pages_are_not_described():

@@ -1,0 +1,230 @@
+"""Columns of strings are decoded as Arrow decodes them, or not at all; damage leads nowhere else."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import edgewise as ew
+from edgewise import tuning
+from edgewise.files import string_pages, typed_tables
+from edgewise.files.parquet_footer import string_chunks
+from edgewise.files.snappy import BEYOND, decompress
+from edgewise.files.streams import Source
+from edgewise.files.string_pages import Decoding, decode_pages, string_column
+
+pytestmark = pytest.mark.interpreter
+
+CHOSEN = np.random.default_rng(1)
+
+
+def decoded(path, name="id", is_optional=True, kind=None):
+    """A column by the loops; ``None`` if a row group is left to Arrow."""
+    metadata = pa.parquet.read_metadata(path)
+    rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    with open(path, "rb", buffering=0) as file:
+        parts = [
+            string_column(file, chunks[name], count, is_optional, kind or pa.string())
+            for chunks, count in zip(string_chunks(path), rows, strict=True)
+        ]
+    for part in parts:
+        if part is None:
+            return None
+        part.validate(full=True)
+    return pa.chunked_array(parts, kind or pa.string())
+
+
+def check(path, ids, **options):
+    """Store ids and decode them."""
+    table = pa.table({"id": ids})
+    pa.parquet.write_table(table, path, compression="snappy", **options)
+    found = decoded(path, kind=table.schema.field("id").type)
+    assert found is not None
+    assert found.combine_chunks().equals(table.column("id").combine_chunks())
+
+
+def random_ids(count, lengths):
+    """Ids of some lengths, with parts in common."""
+    parts = ["", "a", "id-", "0123456789abcdef", "éß", "x" * 70, "ab" * 9]
+    return [
+        "".join(CHOSEN.choice(parts, 3)) + CHOSEN.bytes(int(length)).hex()
+        for length in CHOSEN.integers(0, lengths, count)
+    ]
+
+
+@pytest.mark.parametrize("lengths", [1, 9, 90])
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_as_arrow_decodes_them(lengths, dictionary, tmp_path):
+    options = {
+        "use_dictionary": dictionary,
+        "row_group_size": 150,
+        "data_page_size": 512,
+        "write_batch_size": 7,
+    }
+    check(tmp_path / "a.parquet", random_ids(150, lengths), **options)
+    check(tmp_path / "a.parquet", [one.encode() for one in random_ids(80, lengths)], **options)
+    options |= {"dictionary_pagesize_limit": 600}  # codes first, and then strings
+    check(tmp_path / "a.parquet", random_ids(150, lengths), **options)
+    check(tmp_path / "a.parquet", random_ids(20, lengths) * 6, **options)
+
+
+@pytest.mark.parametrize("ids", [[""], ["", "", ""], ["a"] * 200, ["a", "b"] * 100, ["ab" * 5000] * 9, ["é"]])
+def test_few_and_equal_ids(ids, tmp_path):
+    check(tmp_path / "a.parquet", ids)
+    check(tmp_path / "a.parquet", ids, use_dictionary=False)
+
+
+def test_of_columns_without_nulls_by_their_type(tmp_path):
+    schema = pa.schema([pa.field("id", pa.string(), nullable=False)])
+    ids = random_ids(300, 20)
+    pa.parquet.write_table(pa.table({"id": ids}, schema), tmp_path / "a.parquet", data_page_size=512)
+    assert decoded(tmp_path / "a.parquet", is_optional=False).to_pylist() == ids
+
+
+@pytest.mark.parametrize("options", [{"data_page_version": "2.0"}, {"column_encoding": "DELTA_BYTE_ARRAY"}])
+def test_other_pages_are_left_to_arrow(options, tmp_path):
+    ids = random_ids(100, 20)
+    pa.parquet.write_table(pa.table({"id": ids}), tmp_path / "a.parquet", use_dictionary=False, **options)
+    assert decoded(tmp_path / "a.parquet") is None
+
+
+def test_nulls_are_left_to_arrow(tmp_path):
+    for place in 0, 7, 99:
+        ids = random_ids(100, 20)
+        ids[place] = None
+        pa.parquet.write_table(pa.table({"id": ids}), tmp_path / "a.parquet")
+        assert decoded(tmp_path / "a.parquet") is None
+
+
+def test_pages_that_do_not_fit_are_left_to_arrow(monkeypatch, tmp_path):
+    ids = random_ids(300, 20)
+    pa.parquet.write_table(pa.table({"id": ids}), tmp_path / "a.parquet")
+    assert decoded(tmp_path / "a.parquet").to_pylist() == ids
+    monkeypatch.setattr(string_pages, "MOST_BYTES", 0)
+    monkeypatch.setattr(string_pages, "PAGE_BYTES", 0)  # no room for text, so that it must grow
+    assert decoded(tmp_path / "a.parquet") in (None, pa.chunked_array([ids]))
+
+
+@pytest.mark.parametrize("ending", [0, 1, 40])
+def test_room_for_text_grows_and_pages_come_in_parts(ending, monkeypatch, tmp_path):
+    monkeypatch.setattr(string_pages, "READ_BYTES", 50 + ending)
+    ids = [f"{'x' * 500}{number % 3}" for number in range(150)]
+    check(tmp_path / "a.parquet", ids, data_page_size=600, write_batch_size=50)
+    check(tmp_path / "a.parquet", random_ids(100, 30), data_page_size=600, write_batch_size=5)
+
+
+def blocks():
+    """Blocks of Snappy, and what they hold."""
+    codec = pa.Codec("snappy")
+    for size in 0, 1, 15, 60, 61, 300, 70_000:
+        for values in 2, 256:
+            data = CHOSEN.integers(0, values, size).astype(np.uint8).tobytes()
+            yield codec.compress(data, asbytes=True), data
+    data = "".join(random_ids(80, 20)).encode()
+    yield codec.compress(data, asbytes=True), data
+    far = bytes([9, 3 << 2]) + b"abcd" + bytes([4 << 2 | 3, 4, 0, 0, 0])  # a copy by four bytes
+    yield far, b"abcdabcda"
+    yield bytes([3, 61 << 2, 2, 0]) + b"abc", b"abc"  # a literal whose length has two bytes
+
+
+def in_room(block, size):
+    """An array with a block behind room for what it holds, both followed by zeros, and where it is."""
+    at = size + BEYOND
+    room = np.zeros(at + len(block) + BEYOND, np.uint8)
+    room[at : at + len(block)] = np.frombuffer(block, np.uint8)
+    return room, np.uint64(at), np.uint64(at + len(block))
+
+
+def test_blocks_of_snappy():
+    for block, data in blocks():
+        if len(data) > 1000:
+            continue
+        room, at, end = in_room(block, len(data))
+        assert decompress(room, at, end, np.uint64(0), np.uint64(len(data)))
+        assert room[: len(data)].tobytes() == data
+
+
+def test_damaged_blocks_of_snappy():
+    """Arrays of NumPy refuse places that are out of range; what is taken is what Arrow takes."""
+    for block, data in blocks():
+        if not 15 <= len(data) < 400:
+            continue
+        for place in CHOSEN.integers(2, len(block), 40):  # the size is before
+            damaged = bytearray(block)
+            damaged[place] ^= 1 << int(CHOSEN.integers(8))
+            room, at, end = in_room(bytes(damaged[: int(CHOSEN.integers(1, len(block) + 1))]), len(data))
+            taken = decompress(room, at, end, np.uint64(0), np.uint64(len(data)))
+            try:
+                content = room[at:end].tobytes()
+                expected = pa.Codec("snappy").decompress(content, len(data), asbytes=True)
+            except (OSError, ValueError):
+                expected = None
+            assert taken == (expected is not None)
+            assert not taken or room[: len(data)].tobytes() == expected
+
+
+def test_damaged_pages(monkeypatch, tmp_path):
+    """Every run ends with a column of so many strings or is left to Arrow; nothing is read out of range."""
+    monkeypatch.setattr(string_pages, "decode_pages", decode_pages.body)
+    path = tmp_path / "a.parquet"
+    ids = [f"r{number:03}" for number in range(40)]
+    how = {"data_page_size": 100, "write_batch_size": 9, "dictionary_pagesize_limit": 80}
+    for dictionary in True, False:
+        pa.parquet.write_table(pa.table({"id": ids}), path, use_dictionary=dictionary, **how)
+        content = path.read_bytes()
+        chunk = next(string_chunks(path))["id"]
+        for place in CHOSEN.integers(chunk.begin, chunk.begin + chunk.packed, 150):
+            damaged = bytearray(content)
+            damaged[place] = CHOSEN.integers(256)
+            path.write_bytes(damaged)
+            with open(path, "rb", buffering=0) as file:
+                found = string_column(file, chunk, len(ids), True, pa.binary())
+            if found is not None:
+                assert len(found) == len(ids)
+                found.validate(full=True)
+
+
+def test_codes_that_are_no_strings():
+    """A page whose codes are not in the dictionary, or that has none."""
+    state = np.zeros(string_pages.STACK + string_pages.DEPTH, np.int64)
+    room = np.zeros(200, np.uint8)
+    starts, text, places = np.zeros(9, np.int32), np.zeros(100, np.uint8), np.zeros(4, np.int32)
+    room[100:103] = 2, 8 << 1, 3  # eight times the code 3
+    for n_codes, right in (0, False), (3, False), (4, True):
+        state[string_pages.CODED], state[string_pages.ROWS] = n_codes, 0
+        places[:] = 4
+        decoding = Decoding(room, places, starts, text, state)
+        at, end, count = (np.uint64(number) for number in (100, 103, 8))
+        assert string_pages.take_codes(decoding, at, end, count) == right
+
+
+def test_tables_of_strings_beside_other_columns(monkeypatch, tmp_path):
+    """Pairs with scores, of which some chunks are left to Arrow, also after rows that are skipped."""
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
+    monkeypatch.setattr(typed_tables, "BATCH_ROWS", 64)
+    ids = random_ids(1000, 20)
+    table = pa.table({"source": ids, "score": np.arange(1000.0), "target": ids[::-1]})
+    path, count = tmp_path / "a.parquet", 0
+    called = string_pages.string_column
+
+    def counting(*arguments):
+        nonlocal count
+        found = called(*arguments)
+        count += found is not None
+        return found
+
+    monkeypatch.setattr(string_pages, "string_column", counting)
+    how = {"use_dictionary": False, "compression": {"source": "snappy", "target": "zstd"}}
+    pa.parquet.write_table(table, path, row_group_size=300, **how)
+    opened = typed_tables.ParquetTable(Source(path))
+    opened.settle(["source", "target"])
+    for skip in 0, 10, 450:
+        columns = ["score", "target", "source"]
+        pieces = [list(read()) for *_, read in opened.pieces(columns, skip)]
+        found = pa.Table.from_batches([batch for some in pieces for batch in some])
+        assert found.equals(table.select(columns).slice(skip))
+    assert count == 4 + 4 + 3
+    graph = ew.read(path, weight="score")
+    assert graph.ids_of(graph.sources).to_pylist() == ids
