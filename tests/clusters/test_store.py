@@ -333,6 +333,19 @@ def test_an_entry_that_is_not_there(entry):
         store_of().at(entry)
 
 
+@pytest.mark.parametrize(
+    "change", [{"add": [(2**63, 1)]}, {"remove": [(2**63, 1)]}, {"records": [2**63 + 5]}]
+)
+def test_integers_that_do_not_fit_need_a_store_of_strings(change):
+    store = ew.ClusterStore()
+    store.apply(add=[(1, 2**63 - 1)])
+    problem = r"id 92\d* does not fit into int64, .* in a store; make a store whose ids are all strings"
+    with pytest.raises(GraphError, match=problem):
+        store.apply(**change)
+    store.apply(records=np.array([3], np.uint64))
+    assert store.to_frame()["id"].to_pylist() == [1, 2**63 - 1, 3]
+
+
 def test_datasets_that_contradict_decisions():
     store = ew.ClusterStore(one_to_one="all")
     store.apply(add=[("a-__-1", "b-__-1", 0.9), ("b-__-1", "a-__-2", 0.8)])
