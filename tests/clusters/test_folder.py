@@ -247,7 +247,7 @@ def test_settings_are_kept(tmp_path):
     assert (store.threshold, store.max_size, store.one_to_one) == (0.5, 9, None)
 
 
-def full(*_):
+def full(*_, **__):
     raise OSError(28, "No space left on device")
 
 
