@@ -305,7 +305,7 @@ def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     find_moved(len(members), members, labels, names, before, records, state.n_records, moved)
     moved = marked(moved)
     facts = request.facts._replace(entry=state.facts.entry + 1, n_names=n_names)
-    trees = gather(members, gather(labels, moved), np.uint32)
+    trees = gather(members, gather(labels, moved)).astype(np.uint32)
     return _delta(asked, facts, Moves(gather(members, moved), trees, gather(names, moved))), log
 
 
