@@ -42,7 +42,7 @@ from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.datasets import Datasets, datasets_in
 from edgewise.ingest.default_columns import JOINT
 from edgewise.primitives import filled
-from edgewise.primitives.counting_sort import gather, marked, scatter
+from edgewise.primitives.counting_sort import gather, marked, scatter, zeros
 from edgewise.primitives.sorting import begins_of, ordered
 from edgewise.result import counted
 
@@ -275,6 +275,12 @@ def find_named(pair, pairs, deleted, found):
 
 
 @each
+def leave_out_deleted(item, members, records, labels, labels_there):
+    """Write the label of a member, or that it has none because it is deleted."""
+    labels_there[item] = labels[item] if records.is_there[members[item]] else NO_CLUSTER
+
+
+@each
 def find_moved(item, members, labels, names, before, records, n_old, found):
     """Mark a member with another tree or name, or that is new."""
     is_other = names[item] != before[item] or members[labels[item]] != records.trees[members[item]]
@@ -291,9 +297,10 @@ def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
     datasets = _datasets(state, request, members, records.is_there)
     limits = Limits(request.facts.max_size, datasets)
     clusters = _divided(labels, touched, limits, lambda one: name(members[one]))
-    clusters = np.where(gather(records.is_there, members), clusters, NO_CLUSTER)
+    labels_there = np.empty(len(members), np.int64)
+    leave_out_deleted(len(members), members, records, clusters, labels_there)
     before, is_new = gather(records.clusters, members), gather(records.deleted, members)
-    names, n_names, log = named(before, clusters, state.facts.n_names, is_new)
+    names, n_names, log = named(before, labels_there, state.facts.n_names, is_new)
     moved = np.empty(len(members), bool)
     find_moved(len(members), members, labels, names, before, records, state.n_records, moved)
     moved = marked(moved)
@@ -325,7 +332,7 @@ def _records(state, request):
     """What a batch does to the records; trees are touched so far as records come and go."""
     trees, clusters = state.with_new(0 if request.new_ids is None else len(request.new_ids))
     n = len(trees)
-    records = Records(trees, clusters, *(np.zeros(n, bool) for _ in Records._fields[2:]))
+    records = Records(trees, clusters, *(zeros(n, bool) for _ in Records._fields[2:]))
     records.deleted[request.deleted] = True
     records.is_there[request.records] = records.is_there[state.n_records :] = True
     mark_ends(len(request.added), request.added, records.is_there)
@@ -385,7 +392,7 @@ def _pair_changes(state, request, name):
     if not len(again):
         return PairChanges(rows, filled(len(rows), REMOVED, np.float64), keys, new_scores)
     known, new = gather(known, again), marked(known < 0)
-    comes_again = np.zeros(len(scores), bool)
+    comes_again = zeros(len(scores), bool)
     scatter(comes_again, known, np.ones(len(known), bool))
     gone = gather(rows, marked(~gather(comes_again, rows)))
     changed = np.concatenate([gone, known])

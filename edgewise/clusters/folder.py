@@ -62,6 +62,8 @@ FILES = 4
 #: Rows of the row groups, each of which is encoded by one core, of files that are written while all others
 #: compute, and of those for which they wait.
 BLOCK, ROW_GROUP = 1 << 20, 1 << 17
+#: Columns whose values repeat, by file; of what was asked, a sample shows them.
+REPEATING = {"ids": (), "members": (), "log": ("entry", "time", "cause", "change")}
 #: Items that a thread copies at a time.
 PIECE = 1 << 20
 #: Parts of a state whose items change in place.
@@ -171,10 +173,10 @@ class Folder:
         return len(read_manifest(self.path)["entries"]) == self.n_entries
 
     @contextmanager
-    def appending(self, request: Request, state: State) -> Iterator[Callable[[Entry], None]]:
-        """Context with a function that appends the entry of a request, and has the state take it in.
+    def appending(self, request: Request, state: State) -> Iterator[Callable[[Entry], Any]]:
+        """Context with a function that appends the entry of a request, and returns the log of that.
 
-        What was asked, and the ids that are new, are written in the meantime.
+        The state takes it in.  What was asked, and the ids that are new, are written in the meantime.
         """
         number, n_before = state.facts.entry + 1, state.n_records
         with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
@@ -187,9 +189,10 @@ class Folder:
             yield partial(self._append, state, write, files)
 
     def _append(self, state, write, files, entry):
-        files["log"] = write("log", ROW_GROUP, lambda: entry.table)
+        files["log"] = write("log", ROW_GROUP, partial(entry.table, is_coded=True))
         files["members"] = write("members", ROW_GROUP, partial(members_table, entry.delta))
         state.take(entry.delta)
+        table = entry.table()
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
         about |= {"files": {name: written.result() for name, written in files.items()}}
@@ -199,13 +202,14 @@ class Folder:
         if self._needs_base():
             with suppress(MemoryError, RuntimeError, OSError):  # the entry is there
                 self._begin_base(state)
+        return table
 
     def _write_table(self, number, name, row_group, make):
         """Write the table that ``make()`` returns, on disk; return what the manifest says of it."""
         path = self.file(number, f"{name}.parquet")
         with open(path, "wb") as file:
             stream = checksum.CheckedWriter(path, file)
-            write_parquet(make(), stream, row_group)
+            write_parquet(make(), stream, row_group, REPEATING.get(name), keeps_types=name == "ids")
         _sync(path)
         return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 

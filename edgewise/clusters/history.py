@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.cached_property import cached_property
 from edgewise.clusters.batch import Request, done_again
 from edgewise.clusters.ids import ids_of_kind
 from edgewise.clusters.naming import CHANGES, NONE, Log
@@ -47,19 +46,26 @@ class Entry:
         """The entries of a store are numbered from 1 on."""
         return self.delta.facts.entry
 
-    @cached_property
-    def table(self):
-        """The log as a table of Arrow."""
+    def table(self, is_coded=False):
+        """The log as a table of Arrow, in which changes may be codes of a dictionary."""
         import pyarrow as pa
 
         log, count = self.log, len(self.log.change)
-        changes = pa.array(CHANGES).take(arrow_array(log.change))
+        changes = _coded(log.change, CHANGES)
+        changes = changes if is_coded else changes.dictionary_decode()
         times = pa.repeat(pa.scalar(self.time, pa.timestamp("us", "UTC")), count)
         causes = pa.repeat(pa.scalar(self.cause, pa.string()), count)
         names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
         columns = arrow_array(np.full(count, self.number)), times, causes, changes
         sizes = arrow_array(log.size_before), arrow_array(log.size)
-        return pa.Table.from_arrays([*columns, *names, *sizes], schema=log_schema())
+        return pa.Table.from_arrays([*columns, *names, *sizes], names=log_schema().names)
+
+
+def _coded(codes, names):
+    """A column of names by their codes, which Parquet keeps as they are."""
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(arrow_array(codes), pa.array(names))
 
 
 def now() -> datetime:
@@ -81,7 +87,7 @@ def asked_table(request: Request):
     import pyarrow as pa
 
     parts = []
-    for name, operation in OPERATIONS.items():
+    for code, (name, operation) in enumerate(OPERATIONS.items()):
         values = getattr(request, name)
         if name in SINGLE:
             sources, targets = (
@@ -93,7 +99,8 @@ def asked_table(request: Request):
         scores = np.full(len(values), np.nan)
         if operation == "add" and request.scores is not None:
             scores = request.scores
-        columns = {"operation": pa.repeat(pa.scalar(operation, pa.string()), len(values))}
+        operations = _coded(np.full(len(values), code, np.int8), list(OPERATIONS.values()))
+        columns = {"operation": operations}
         columns |= {"source": arrow_array(sources), "target": arrow_array(targets)}
         parts.append(pa.table(columns | {"score": arrow_array(scores, np.isnan(scores))}))
     return pa.concat_tables(parts)
@@ -161,14 +168,16 @@ class MemoryHistory:
         self.members: list[tuple] = []
 
     def appending(self, request: Request, state):
-        """Context with a function that keeps the entry of a request, and has the state take it in."""
+        """Context with a function that keeps an entry of a request; it returns the log."""
         return nullcontext(partial(self._append, state))
 
     def _append(self, state, entry):
-        """Keep an entry."""
+        """Keep an entry; return its log."""
         state.take(entry.delta)
-        self.tables.append(entry.table)
+        table = entry.table()
+        self.tables.append(table)
         self.members.append((entry.delta.records, entry.delta.clusters))
+        return table
 
     def load(self, state):
         """The state after the last entry, which is the one that is there."""

@@ -20,6 +20,8 @@ from edgewise.streams.batches import type_written, written_type
 SPARE = 4
 #: Bytes of strings up to which Arrow's columns have offsets of 32 bits.
 NARROW = 2**31 - 1
+#: What an error says of an integer that does not fit.
+OF_STORES = "the type of integers in a store; make a store whose ids are all strings"
 
 
 class Ids:
@@ -164,7 +166,7 @@ def kind_and_type(column, name):
 
 def _values(column):
     """A column of integers as the loops take it."""
-    return integers(column, np.dtype(np.int64)).astype(np.int64)
+    return integers(column, np.dtype(np.int64), OF_STORES).astype(np.int64)
 
 
 def _wide(column):

@@ -98,7 +98,7 @@ def forget(record, names, first):
 def lower_first(record, names, first):
     """Lower the first record with a name to this one."""
     if names[record] >= 0:
-        fetch_min(first, names[record], record)
+        fetch_min(first, names[record], np.uint32(record))
 
 
 @each
@@ -109,7 +109,7 @@ def write_first(record, names, first, olds):
 
 def first_records(before, n_names):
     """The first record with the same name, of each record; negative if it had none."""
-    first, olds = np.empty(n_names, np.int64), np.empty(len(before), np.int64)
+    first, olds = np.empty(n_names, np.uint32), np.empty(len(before), np.int64)
     forget(len(before), before, first)
     lower_first(len(before), before, first)
     write_first(len(before), before, first, olds)

@@ -13,6 +13,8 @@ import numpy as np
 from edgewise.clusters.batch import Request
 from edgewise.clusters.ids import ids_of_kind, kind_and_type
 from edgewise.clusters.state import SETTINGS, keys_of
+from edgewise.device import each
+from edgewise.device.threads import few_steps
 from edgewise.errors import EdgewiseError, GraphError, OptionError, argument
 from edgewise.files import read
 from edgewise.files.records import records_of
@@ -210,6 +212,15 @@ def _none():
     return np.empty(0, np.int64)
 
 
+@each
+def find_unknown(item, numbers, clusters, is_old, found):
+    """Mark a number of no record; one of a record before the batch is asked for if ``is_old``."""
+    number = numbers[item]
+    found[item] = number < 0
+    if is_old and number >= 0:
+        found[item] = number >= len(clusters) or clusters[number] < 0
+
+
 class LookUp:
     """Numbers of ids in a state, and of those that a batch enters."""
 
@@ -258,10 +269,9 @@ class LookUp:
         if not len(column):
             return _none()
         numbers, clusters = self._numbers(self.ids.plain(column, argument(name))), self.state["clusters"]
-        unknown = numbers < 0
-        if name in ("delete", "remove", "records"):
-            unknown |= numbers >= self.first
-            unknown |= gather(clusters, np.where(unknown, 0, numbers)) < 0 if len(clusters) else True
+        unknown, is_old = np.empty(len(numbers), bool), name in ("delete", "remove", "records")
+        with few_steps(len(numbers)):
+            find_unknown(len(numbers), numbers, clusters, is_old, unknown)
         if unknown.any():
             one, count = column[int(unknown.argmax())].as_py(), int(unknown.sum())
             more = f" ({count:,} such ids)" if count > 1 else ""

@@ -33,6 +33,8 @@ HALF = np.uint64(32)
 CORRECTIONS = 2
 #: Hashes that go through the steps of a look-up together.
 GROUP = 64
+#: Blocks of keys for each core.
+SHARES = 4
 #: Groups that a core takes at a time, or more.
 CHUNK = 8
 #: A run is merged with the next one if it has less than so many times as many keys.
@@ -53,9 +55,8 @@ class Run(NamedTuple):
 
 
 @device
-def first_not_below(keys, key):
-    """Position of the first key that is not below another one."""
-    low, high = np.int64(0), np.int64(len(keys))
+def first_not_below(keys, key, low, high):
+    """Position of the first key that is not below another one, from ``low`` to ``high``."""
     while low < high:
         middle = (low + high) >> np.int64(1)
         if keys[middle] < key:
@@ -89,14 +90,27 @@ def first_hash_not_below(keys, key, at):
     return at
 
 
-@each
-def look_up(item, wanted, run, found):
-    """Write the row of a key that no run before had, if this run has it."""
-    if found[item] >= 0:
-        return
-    at = first_not_below(run.keys, wanted[item])
-    if at < len(run.keys) and run.keys[at] == wanted[item]:
-        found[item] = np.int64(run.rows[at])
+@device
+def next_not_below(keys, key, at):
+    """As :func:`first_not_below`, sooner if it is at a position or soon after it."""
+    if at > 0 and keys[at - 1] >= key:
+        return first_not_below(keys, key, np.int64(0), at)
+    step = np.int64(1)
+    while at + step < len(keys) and keys[at + step] < key:
+        at += step
+        step += step
+    return first_not_below(keys, key, at, min(at + step, np.int64(len(keys))))
+
+
+@partial(each, least_chunk=1)
+def look_up(block, bounds, wanted, run, found):
+    """Write the rows of the keys of a block that no run before had, and this run has."""
+    at = np.int64(0)
+    for item in range(bounds[block], bounds[block + 1]):
+        if found[item] < 0:
+            at = next_not_below(run.keys, wanted[item], at)
+            if at < len(run.keys) and run.keys[at] == wanted[item]:
+                found[item] = np.int64(run.rows[at])
 
 
 @device
@@ -168,11 +182,15 @@ class Runs:
         self.runs = list(runs)
 
     def find(self, wanted):
-        """Rows of keys, (k,) uint64, as an int64 array; :data:`ABSENT` for others."""
-        found = filled(len(wanted), ABSENT, np.int64)
+        """Rows of keys, (k,) uint64, as an int64 array; :data:`ABSENT` for others.
+
+        Keys in ascending order are found soonest.
+        """
+        found, blocks = filled(len(wanted), ABSENT, np.int64), SHARES * n_blocks_of(len(wanted))
+        bounds = bounds_of(len(wanted), blocks)
         for run in self.runs:
             with few_steps(len(wanted) * len(run.keys).bit_length()):
-                look_up(len(wanted), wanted, run, found)
+                look_up(blocks, bounds, wanted, run, found)
         return found
 
     def find_strings(self, strings, known):

@@ -298,11 +298,10 @@ class ClusterStore:
         with few_steps(n_steps), self._history.appending(request, state) as append:
             entry = Entry(request, *worked_out(state, request), now(), cause)
             try:
-                append(entry)
+                return append(entry)
             except BaseException:
                 self._state = self._history.load(state)
                 raise
-        return entry.table
 
     def add(self, pairs: Any, **options: Any) -> pyarrow.Table:
         """Add pairs.

@@ -88,14 +88,19 @@ def as_tables(thing):
         yield table.slice(start, BLOCK)
 
 
-def write_parquet(thing, stream, row_group=None) -> None:
-    """Write Parquet, in row groups of so many rows, :data:`ROW_GROUP` by default."""
+def write_parquet(thing, stream, row_group=None, repeating=None, keeps_types=True) -> None:
+    """Write Parquet, in row groups of so many rows, :data:`ROW_GROUP` by default.
+
+    ``repeating`` are the columns whose values repeat; where it is left out, a sample shows them.  A file that
+    does not keep the types of Arrow holds what a dictionary stands for.
+    """
     first, tables = _first(thing)
-    repeating = _repeating(first)
+    repeating = _repeating(first) if repeating is None else repeating
     integers = _other_integers(first, repeating)
     options = {"use_dictionary": repeating, "data_page_size": PAGE, **_codecs(first, integers)}
     options["write_statistics"] = [*repeating, *_numbers(first)]
     options["column_encoding"] = dict.fromkeys(integers, INTEGERS)
+    options["store_schema"] = keeps_types
     blocks = _row_groups(tables, row_group or ROW_GROUP)
     start = list(islice(blocks, 2))
     if len(start) > 1:

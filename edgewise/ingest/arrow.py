@@ -96,8 +96,15 @@ def numpy_array(column):
     return np.concatenate([np.from_dlpack(chunk) for chunk in (none, *column.chunks)])
 
 
-def integers(column, kind):
-    """NumPy array of a column of integers, which must fit into ``kind``, a type of 64 bits."""
+#: What an error says of an id that does not fit into the type of others.
+OTHER_IDS = "the type of the other ids; store all of them as uint64, or as strings where some are negative"
+
+
+def integers(column, kind, why=OTHER_IDS):
+    """NumPy array of a column of integers, which must fit into ``kind``, a type of 64 bits.
+
+    ``why`` says in an error what has that type, and what to do.
+    """
     from pyarrow import types
 
     if types.is_dictionary(column.type):
@@ -106,10 +113,8 @@ def integers(column, kind):
     if values.dtype.kind != kind.kind and len(values):
         limit, least, most = np.iinfo(kind), int(values.min()), int(values.max())
         if least < limit.min or most > limit.max:
-            raise GraphError(
-                f"id {least if least < limit.min else most} does not fit into {np.dtype(kind)}, the type "
-                "of the other ids; store all of them as uint64, or as strings where some are negative"
-            )
+            wrong = least if least < limit.min else most
+            raise GraphError(f"id {wrong} does not fit into {np.dtype(kind)}, {why}")
     return values
 
 

@@ -4,6 +4,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from edgewise.primitives.array_operations import copy_into
+
 
 class Growing:
     """A one-dimensional array that doubles when it is full: ``used`` items of ``array`` are in use.
@@ -35,7 +37,7 @@ class Growing:
         self._move(np.empty(len(self.array), dtype), self.used)
 
     def _move(self, array, count):
-        array[:count] = self.array[:count]
+        copy_into(array[:count], self.array[:count])
         self.array = array
 
     def used_items(self):

@@ -45,7 +45,7 @@ def drawn_batch(draw, model, ids):
     """A batch that is likely to be possible."""
 
     def some(values, most):
-        values = list(values)
+        values = sorted(values)  # sets of strings have another order in every process
         return draw.sample(values, min(len(values), draw.randrange(most + 1)))
 
     def turned(pairs):
@@ -65,7 +65,7 @@ def drawn_batch(draw, model, ids):
     if draw.random() < 0.15:
         batch["delete"] = some(model.clusters, 2) + (some(ids, 1) if draw.random() < 0.1 else [])
         batch["with_pairs"] = draw.random() < 0.7
-    there = list(model.clusters) or ids
+    there = sorted(model.clusters) or ids
     for name, chance in (("must", 0.15), ("cannot", 0.3)):
         if draw.random() < chance:
             among = ids if draw.random() < 0.1 else there

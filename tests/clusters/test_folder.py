@@ -15,7 +15,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import edgewise as ew
-from edgewise.clusters import folder
+from edgewise.clusters import folder, history
 from edgewise.errors import FileError
 from tests.cluster_model import batch_after
 from tests.processes import ended
@@ -247,7 +247,7 @@ def test_settings_are_kept(tmp_path):
     assert (store.threshold, store.max_size, store.one_to_one) == (0.5, 9, None)
 
 
-def full(*_):
+def full(*_, **__):
     raise OSError(28, "No space left on device")
 
 
@@ -307,3 +307,13 @@ def test_ids_of_types_that_parquet_has_not(tmp_path, kind):
         store.apply(add=pa.table({"source": ids[:1], "target": ids[1:], "score": [0.9]}))
     again = ew.ClusterStore.open(tmp_path / "store")
     assert again.to_frame() == store.to_frame() and again.to_frame()["id"].type == kind
+
+
+def test_others_read_tables_without_dictionaries(tmp_path):
+    store = store_at(tmp_path / "store", 3)
+    logs = sorted((tmp_path / "store").glob("*-log.parquet"))
+    assert pa.concat_tables([parquet.read_table(path) for path in logs]).equals(store.log())
+    for path in (tmp_path / "store").glob("*.parquet"):
+        assert not any(map(pa.types.is_dictionary, parquet.read_schema(path).types))
+    asked = parquet.read_table(logs[0].with_name(logs[0].name.replace("log", "asked")))
+    assert set(asked["operation"].to_pylist()) <= set(history.OPERATIONS.values())

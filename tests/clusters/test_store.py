@@ -9,6 +9,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.clusters import batch
+from edgewise.clusters.runs import ABSENT, Run, Runs
 from edgewise.errors import EdgewiseError, GraphError
 
 pytestmark = pytest.mark.interpreter
@@ -333,6 +334,19 @@ def test_an_entry_that_is_not_there(entry):
         store_of().at(entry)
 
 
+@pytest.mark.parametrize(
+    "change", [{"add": [(2**63, 1)]}, {"remove": [(2**63, 1)]}, {"records": [2**63 + 5]}]
+)
+def test_integers_that_do_not_fit_need_a_store_of_strings(change):
+    store = ew.ClusterStore()
+    store.apply(add=[(1, 2**63 - 1)])
+    problem = r"id 92\d* does not fit into int64, .* in a store; make a store whose ids are all strings"
+    with pytest.raises(GraphError, match=problem):
+        store.apply(**change)
+    store.apply(records=np.array([3], np.uint64))
+    assert store.to_frame()["id"].to_pylist() == [1, 2**63 - 1, 3]
+
+
 def test_datasets_that_contradict_decisions():
     store = ew.ClusterStore(one_to_one="all")
     store.apply(add=[("a-__-1", "b-__-1", 0.9), ("b-__-1", "a-__-2", 0.8)])
@@ -403,3 +417,24 @@ def test_strings_with_one_hash_are_told_apart(monkeypatch):
     store = store_of()
     store.apply(add=[("c", "f", 0.9), ("ab", "ba", 0.9)])
     assert clusters_of(store) == {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1, "f": 0, "ab": 2, "ba": 2}
+
+
+@pytest.mark.parametrize("n_keys", [1, 2, 1000, 9000])
+def test_keys_are_found_in_any_order(n_keys):
+    rng = np.random.default_rng(n_keys)
+    keys = np.unique(rng.integers(0, 4 * n_keys, n_keys).astype(np.uint64) << np.uint64(20))
+    rows = rng.permutation(len(keys)).astype(np.uint32)
+    runs = Runs()
+    for part in range(3):
+        runs.add(Run(keys[part::3].copy(), rows[part::3].copy()))
+    expected = dict(zip(keys.tolist(), rows.tolist()))
+    near = keys[rng.integers(0, len(keys), n_keys)] + rng.integers(0, 2, n_keys).astype(np.uint64)
+    for wanted in (
+        keys,
+        keys[::-1].copy(),
+        near,
+        np.sort(near),
+        near[:0],
+        np.array([0, 2**64 - 1], np.uint64),
+    ):
+        assert runs.find(wanted).tolist() == [expected.get(key, ABSENT) for key in wanted.tolist()]
