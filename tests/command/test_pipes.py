@@ -72,7 +72,7 @@ def test_formats_through_pipes(name, pairs):
         assert (getattr(found, array) == getattr(wanted, array)).all()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", ("csv", "parquet"))
 def test_a_reader_that_ends_early(name, pairs):
     """Status 141 and no trace, whether it reads a little or nothing."""
     pairs.write_text("left_id,right_id\n" + "".join(f"a{i},b{i}\n" for i in range(40_000)))
