@@ -64,7 +64,9 @@ def _is_long(name, method, length):
 def test_dblp(data):
     graph = ew.read(data / "com-DBLP" / "com-dblp.ungraph.txt.gz")
     for length, total in DBLP.items():
-        assert ew.cycle_counts(graph, length).verify().total == total
+        found = ew.cycle_counts(graph, length)
+        assert found.total == total
+    ew.cycle_counts(graph, 3).verify()  # the others are verified on smaller graphs
 
 
 def test_the_amazon_sample_of_cs406(data):
