@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.device.target import INTERPRETED
 from edgewise.needs import Size
 from edgewise.partitions.estimate import Kind, bytes_of, kind_of
 
@@ -40,6 +41,11 @@ def shuffled(graph):
         (lambda: shuffled(ew.generate.grid(60, 60)), Kind(False, False, False)),
         (lambda: random_graph(4000, 20_000), Kind(False, False, True)),
         (lambda: skewed_graph(2000, 8000), Kind(False, True, False)),
+        pytest.param(
+            lambda: ew.generate.rmat(14, simple=True),
+            Kind(False, True, False),
+            marks=pytest.mark.skipif(INTERPRETED, reason="takes half a minute in the interpreter"),
+        ),
         (lambda: ew.Graph.from_edges([], [], n_vertices=9), Kind()),
     ],
 )
