@@ -33,7 +33,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that spin in each process that imports NumPy
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
-EXAMPLES = {"jit": 100, "interpreter": 30, "simulator": 30}
+EXAMPLES = {"jit": 60, "interpreter": 20, "simulator": 20}
 
 
 def engine():

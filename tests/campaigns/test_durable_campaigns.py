@@ -12,7 +12,7 @@ from tests.campaigns import interrupted_streams, memory_limits, mutated_files
 pytestmark = pytest.mark.skipif(SIMULATED, reason="nothing runs on a GPU")
 
 
-@pytest.mark.parametrize(("mode", "cases"), (("footers", 12), ("others", 30)))
+@pytest.mark.parametrize(("mode", "cases"), (("footers", 6), ("others", 15)))
 def test_mutated_files(mode, cases, tmp_path):
     arguments = [
         "--mode",
@@ -39,8 +39,8 @@ def test_interrupted_streams(kind):
 
 def test_memory_limits():
     # in another process, since the peak of a command counts what the process holds that starts it
-    words = [sys.executable, memory_limits.__file__, "--cases", "2", "--seed", "1"]
+    words = [sys.executable, memory_limits.__file__, "--cases", "1", "--seed", "1"]
     run = subprocess.run(words, capture_output=True, text=True)
     counts = json.loads(run.stdout.splitlines()[-1])
     counts = {outcome: count for outcome, count in counts.items() if not outcome.endswith("_error")}
-    assert set(counts) <= {"equal", "refused"} and sum(counts.values()) == 2, run.stdout
+    assert set(counts) <= {"equal", "refused"} and sum(counts.values()) == 1, run.stdout

@@ -17,7 +17,7 @@ def test_every_public_call_is_met():
 
 
 def test_small_graphs_and_slices_are_right_in_every_call(capsys):
-    outcomes = sliced_calls.main(["--cases", "8", "--seed", "4", "--processes", "1"])
-    assert set(outcomes) <= sliced_calls.RIGHT and outcomes["right"] > 100
+    outcomes = sliced_calls.main(["--cases", "4", "--seed", "4", "--processes", "1"])
+    assert set(outcomes) <= sliced_calls.RIGHT and outcomes["right"] > 50
     calls = json.loads(capsys.readouterr().out.splitlines()[-1])["functions"]
     assert all(counts.get("right") for counts in calls.values()), "a call refuses every case"

@@ -124,7 +124,7 @@ def test_why_names_what_parts_two_records(setting, other, problem):
 def test_why_names_a_pair_that_is_refused(seed):
     """It is a conflict, unless no pairs join two records."""
     draw = np.random.default_rng(seed)
-    pairs = sided_pairs(draw, 40, draw.integers(3, 10, 40) / 10)
+    pairs = sided_pairs(draw, 20, draw.integers(3, 10, 20) / 10)
     store = ew.ClusterStore(threshold=0.2, max_size=2, one_to_one=["a"])
     store.apply(add=pairs, cannot=[(pairs[0][1], pairs[1][1])] if pairs[0][1] != pairs[1][1] else [])
     graph = ew.Graph.from_frame(store.pairs(), threshold=0.2, vertices=store.to_frame().select(["id"]))

@@ -15,8 +15,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 
 
 @pytest.mark.skipif(INTERPRETED or SIMULATED or not HAS_CACHE, reason="it is the compiler that keeps kernels")
-@pytest.mark.parametrize("ids", ["{}", "name{}"])
-@pytest.mark.parametrize("count", [1000, 40_000])
+@pytest.mark.parametrize(("ids", "count"), [("{}", 1000), ("name{}", 40_000)])
 def test_a_second_process_compiles_nothing(tmp_path, ids, count):
     lines = (f"{ids.format(u)},{ids.format(7 * u % (count // 2))}\n" for u in range(count))
     (tmp_path / "pairs.csv").write_text("source,target\n" + "".join(lines))

@@ -22,20 +22,16 @@ PAGES = "components", "cycles", "generators", "paths.apsp", "paths.bfs", "paths.
 COMPILER = {"numba", "llvmlite", "scipy"}
 COMMANDS = {
     "components pairs.csv -o c.csv": {*COMPILER, *FOR_LARGE, "pydantic"},
-    "components pairs.csv --method rem-sequential --min-size 2 --top 3": {*COMPILER, "pydantic"},
     "components names.csv --source from --target to -o c.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
     "components names.csv --source from --target to --score km --threshold 1.5 -o c.csv": {*COMPILER},
-    "components names.csv --source from --target to --where km>1 -o c.csv": {*COMPILER},
     "components names.csv --source from --target to --where from<>'a' -o c.csv": {*COMPILER},
     "paths pairs.csv --bfs --source 1 -o d.csv": {*COMPILER, "pydantic"},
-    "paths names.csv --source a --weight km -o d.csv": {*COMPILER, "pydantic"},
     "paths pairs.csv --bfs --source 1 --parents -o d.csv": {"pydantic"},
     "cycles pairs.csv --length 3 -o c.csv": {"pydantic"},
     "forest names.csv -o f.csv": {*COMPILER, "pydantic"},
     "forest roads.csv -o f.csv": {*COMPILER, *FOR_LARGE, "pyarrow.compute", "pydantic"},
     "strong pairs.csv -o s.csv": {*COMPILER, "pyarrow.compute", "pydantic"},
     "partition pairs.csv 1 -o p.csv": {"meshio", "pydantic"},
-    "convert pairs.csv pairs.graph": {*COMPILER, "pydantic"},
     "convert pairs.csv pairs.parquet": {"pydantic"},
 }
 

@@ -69,9 +69,9 @@ STYLES = ("web_page.py",)
 
 @cache
 def sources():
-    return [
-        (path.relative_to(HOME), ast.parse(path.read_text("utf-8"))) for path in sorted(HOME.rglob("*.py"))
-    ]
+    """The syntax trees of the pages that may name an argument or an option."""
+    texts = ((path.relative_to(HOME), path.read_text("utf-8")) for path in sorted(HOME.rglob("*.py")))
+    return [(path, ast.parse(text)) for path, text in texts if "argument(" in text or OPTION.search(text)]
 
 
 @cache

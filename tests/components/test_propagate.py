@@ -120,9 +120,8 @@ def test_rows_longer_than_their_team(shape, lanes):
 
 @pytest.mark.ptx
 @pytest.mark.skipif(SIMULATED or INTERPRETED, reason="compiles")
-@pytest.mark.parametrize("index", ["uint32[]", "int64[]"])
-def test_lanes_of_a_warp_meet_in_registers(index):
-    kinds = (index, index, "int64[]", index, "int32[]")
+def test_lanes_of_a_warp_meet_in_registers():
+    kinds = ("uint32[]", "uint32[]", "int64[]", "uint32[]", "int32[]")
     wide = (lower_at_once.kernels["warp"], *lower_in_turn.kernels.values())
     for kernel, shuffles in ((lower_in_turn.single_lane.cuda, 0), *((team, 5) for team in wide)):
         text = kernel.ptx(kinds, (9, 0))

@@ -79,7 +79,7 @@ def test_any_graph(data):
     check(graph, sorted(data.draw(st.sets(numbers, min_size=1))))
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 3])
+@pytest.mark.parametrize("blocks", [1, 3])
 def test_all_thresholds_that_there_can_be(monkeypatch, blocks):
     """Every level, those without an edge included, for edges in several blocks."""
     monkeypatch.setattr(page, "n_blocks_of", lambda count: blocks)

@@ -33,20 +33,18 @@ def launched():
 
         patch.setattr(loop.each, "__call__", spy)
         patch.setattr(lanes.each_row, "__call__", spy_rows)
-        for kind in (np.uint32, np.int64):
-            vertices, sources, targets = ZOO["dense"]
-            graph = ew.Graph(vertices, edges=(sources.astype(kind), targets.astype(kind), None))
-            few = "rem", "edge-filter", "edge-reach"  # those that auto takes
-            for name in METHODS if kind is np.uint32 else few:
-                ew.connected_components(graph, method=name).verify()
-            for merge in MERGES if kind is np.uint32 else ():
-                ew.connected_components(graph, devices="cpu:0,cpu:1,cpu:2", merge=merge).verify()
-            weights = np.arange(len(sources)) % 4
-            ew.connected_components(graph, thresholds=[1, 3], weight=weights).summary()
-            stream = ew.ComponentsStream(vertices)
-            stream.add(graph.sources, graph.targets)
-            assert stream.connected(0, 0)
-            stream.result()
+        vertices, sources, targets = ZOO["dense"]
+        graph = ew.Graph(vertices, edges=(sources.astype(np.uint32), targets.astype(np.uint32), None))
+        for name in METHODS:
+            ew.connected_components(graph, method=name).verify()
+        for merge in MERGES:
+            ew.connected_components(graph, devices="cpu:0,cpu:1,cpu:2", merge=merge).verify()
+        weights = np.arange(len(sources)) % 4
+        ew.connected_components(graph, thresholds=[1, 3], weight=weights).summary()
+        stream = ew.ComponentsStream(vertices)
+        stream.add(graph.sources, graph.targets)
+        assert stream.connected(0, 0)
+        stream.result()
         csr._by_radix_sort(vertices, sources.astype(np.uint32), targets.astype(np.uint32), True, True)
     return seen
 

@@ -75,7 +75,7 @@ def check(graph, k, sizes=None, **how):
 def test_zoo(shape):
     graph = of(shape)
     n = graph.n_vertices
-    for k in sorted({1, 2, 7, n - 1, n, *(() if INTERPRETED else (3, 8, 64))} - {-1, 0}):
+    for k in sorted({1, 2, n - 1, n, *(() if INTERPRETED else (3, 7, 8, 64))} - {-1, 0}):
         found = check(graph, k)
         if k == 1:
             assert not found.parts.any() and found.edge_cut == 0
@@ -103,15 +103,16 @@ def test_parts_are_the_same_everywhere(small_levels, threads_used):
     """The parts are pinned here, so all engines that run this test agree."""
     if INTERPRETED and threads_used > 1:
         pytest.skip("the interpreter has one worker")
+    expected = {key: parts for key, parts in PARTS.items() if not INTERPRETED or key[1] != "strong"}
     threads.use(threads_used)
     try:
         found = {}
         for name, graph, sizes in graphs():
             for preset in ("fast", "default", "strong"):
-                if (name, preset) in PARTS:
+                if (name, preset) in expected:
                     result = check(graph, 5, sizes, preset=preset, seed=3)
                     found[name, preset] = crc32(result.parts.tobytes())
-        assert found == PARTS
+        assert found == expected
     finally:
         threads.use(None)
 

@@ -419,6 +419,7 @@ def test_ratings_with_little_memory(monkeypatch):
 
 
 @simulator
+@pytest.mark.skipif(not (INTERPRETED or SIMULATED), reason="another test compiles facts of 64 bits")
 def test_wide_facts_give_the_same_parts(monkeypatch):
     """Facts have 64 bits if the weights or the vertices need them."""
     level = with_rows(moved(wheel(), DEVICE))

@@ -135,11 +135,9 @@ def test_lanes_of_a_warp_share_rows(kind, seed):
 
 
 @pytest.mark.ptx
-@pytest.mark.parametrize("weight", ["int32", "float64"])
-def test_compiles_for_gpus(weight):
-    number = "float64" if weight.startswith("float") else "int64"
-    rows = CSR, ("int64[]", "uint32[]", f"{weight}[]")
-    kinds = "int32[]", rows, f"{weight}[]", number, "uint64[]"
+def test_compiles_for_gpus():
+    rows = CSR, ("int64[]", "uint32[]", "float64[]")
+    kinds = "int32[]", rows, "float64[]", "float64", "uint64[]"
     text = parents.find_nearer_parents.cuda.ptx(kinds, (9, 0))
     assert launch.entry_name(text)
     assert "ld.local" not in text

@@ -26,8 +26,9 @@ def kinds_of_arguments():
     return tuple(map(launch.kind_of, arguments))
 
 
-#: The lanes of every kind of transactions.
-LANES = {one.kind: one.lanes for one in PROTOCOLS.values()} | {Reserve: 1}
+#: Kinds of transactions that need most registers, with one lane and with several, and their lanes.
+KINDS = [PROTOCOLS[name] for name in ("wound-wait", "tl2", "block-nonblocking")]
+LANES = {one.kind: one.lanes for one in KINDS} | {Reserve: 1}
 
 
 @pytest.mark.parametrize("kind", LANES, ids=lambda kind: kind.__name__)
