@@ -489,7 +489,7 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
 
 
 def test_short_facts_give_the_same_parts(monkeypatch):
-    """Facts of many vertices have 16 bits on the CPU, unless a row, a weight or a part is too large for them."""
+    """Facts of many vertices have 16 bits on the CPU, unless a row, a weight or part is too large."""
     graph, found = ew.generate.delaunay(1000, seed=1), []
     monkeypatch.setitem(PRESETS, "default", PRESETS["default"]._replace(coarsest=100, coarsest_for_each=8))
     for least in (2**22, 600):
