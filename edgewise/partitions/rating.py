@@ -66,7 +66,7 @@ def new_facts(level, k=None):
     The labels are ``k`` parts, or vertices.
     """
     n, where = len(level.offsets) - 1, arrays.device_of(level.offsets)
-    kind = np.int32 if level.weights.dtype == np.int32 and n <= NARROW else np.int64
+    kind: Any = np.int32 if level.weights.dtype == np.int32 and n <= NARROW else np.int64
     if where == "cpu" and k is not None and may_be_short(n, len(level.weights), k):
         kind = np.int16 if longest_row(level.offsets) <= SHORT else kind
     return arrays.zeros(n * WORDS, kind, where)

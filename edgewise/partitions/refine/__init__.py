@@ -349,7 +349,8 @@ class Refinement:
         """Search from the best state on, with candidates that may cost such a share of their edges."""
         progress, how = self.progress, self.how
         if progress[AT.is_found]:
-            part, limits, self.memory = self.roll_back(), self.memory.search.limits, None
+            part, limits = self.roll_back(), self.memory.search.limits
+            del self.memory  # which is as large as that of the next search
             self.begin(part, limits, int(progress[AT.best_cut]))
         progress[[AT.fruitless, AT.unbalanced, AT.repairs, AT.is_done]] = 0
         self.rule = self.rule._replace(share=share, least=-1)
