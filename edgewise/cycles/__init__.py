@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from edgewise.cycles import planning
-from edgewise.cycles.counting.ranked import by_vertex, bytes_of_ranks_of_rows, check_undirected
+from edgewise.cycles.counting.ranked import by_vertex, check_undirected
 from edgewise.cycles.counting.ranking import ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
 from edgewise.cycles.result import Cycles
@@ -178,8 +178,8 @@ def needs(graph, *, length, method="auto", **options) -> Needs:
 
         if not counts_by_rank(graph):
             return Needs(("rows",), name, partial(bytes_by_number, "rows" in graph.made_of), size)
-    of_rows = "rows" in graph.made_of and METHODS[name].memory is not None
-    return Needs((), name, bytes_of_ranks_of_rows if of_rows else METHODS[name].memory, size)
+    term = METHODS[name].memory
+    return Needs((), name, term and partial(term, of_rows="rows" in graph.made_of), size)
 
 
 def _few_steps(graph, length):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from edgewise.cycles.counting.ranked import bytes_of_ranks
@@ -59,7 +60,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.triangles:work"),
         whole=Driver("edgewise.cycles.counting.triangles:whole"),
         lengths=(3,),
-        memory=bytes_of_ranks,
+        memory=partial(bytes_of_ranks, 12),
     ),
     "squares": CycleMethod(
         Driver("edgewise.cycles.counting.squares:start"),
@@ -68,7 +69,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.squares:work"),
         whole=Driver("edgewise.cycles.counting.squares:whole"),
         lengths=(4,),
-        memory=bytes_of_ranks,
+        memory=partial(bytes_of_ranks, 10),
     ),
     "pentagons": CycleMethod(
         Driver("edgewise.cycles.counting.pentagons:start"),
@@ -77,7 +78,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.pentagons:work"),
         whole=Driver("edgewise.cycles.counting.pentagons:whole"),
         lengths=(5,),
-        memory=bytes_of_ranks,
+        memory=partial(bytes_of_ranks, 30),
     ),
     "walks": CycleMethod(
         Driver("edgewise.cycles.counting.hexagons:Hexagons"),

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.partitions.input import has_self_loops
+from edgewise.partitions.levels import longest_row
+from edgewise.partitions.rating import SHORT, may_be_short
 from edgewise.partitions.ratings import TOTALS_BYTES, TOTALS_FOR_EACH_ENTRY
 
 #: Edges of a sample.
@@ -41,11 +43,14 @@ class Kind(NamedTuple):
     has_hubs : bool
     has_loops : bool
         Whether there are self-loops, so that the rows are copied without them.
+    has_long_rows : bool
+        Whether facts of 16 bits are too small for some row, or rows are not there yet.
     """
 
     is_near: bool = False
     has_hubs: bool = False
     has_loops: bool = True
+    has_long_rows: bool = True
 
 
 def kind_of(graph):
@@ -65,7 +70,8 @@ def kind_of(graph):
     pairs, all_pairs = (repeats * (repeats - 1)).sum(), len(places) * (len(places) - 1)
     has_hubs = pairs > FEW + HUBS * all_pairs / n
     is_near = apart <= NEAR * n ** (2 / 3)
-    return Kind(bool(is_near), bool(has_hubs), has_self_loops(graph))
+    has_long_rows = graph._rows is None or longest_row(graph._rows[0]) > SHORT
+    return Kind(bool(is_near), bool(has_hubs), has_self_loops(graph), has_long_rows)
 
 
 def bytes_of(size, kind, k):
@@ -76,12 +82,14 @@ def bytes_of(size, kind, k):
     clustering = 21 * n + min(totals, TOTALS_BYTES)
     has_tables = n * k <= TOTALS_FOR_EACH_ENTRY * entries and not (kind.is_near and n >= LARGE_PART * k)
     tables = 4 * n * k if has_tables else 0
+    is_short = may_be_short(n, size.weight, k) and not kind.has_long_rows
+    lists = (27 if is_short else 43) * n
     if kind.is_near:
-        needed = max(clustering, 43 * n + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
+        needed = max(clustering, lists + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
     else:
         density = max(10, 22 - entries / max(n, 1) / 4)
         levels = 8 * n + (9 if kind.has_hubs else density) * entries
-        lists = 72 * n if 4 * n < KEPT else 43 * n
+        lists = 72 * n if 4 * n < KEPT else lists
         needed = max(clustering, lists + tables, levels)
     needed += copied
     return needed + min(needed, KEPT)

@@ -17,6 +17,8 @@ from edgewise.primitives.mixing import MASK, mix
 NARROW = np.iinfo(np.int32).max
 #: Sums of each part that threads of a GPU add to.
 COPIES = 1024
+#: Rows whose lengths are looked at in one step.
+STEP_ROWS = 1 << 20
 #: Room for the sums of all parts.
 SUMS = 1 << 20
 
@@ -69,6 +71,18 @@ def sizes_of(level, vertices):
     if len(level.sizes):
         return level.sizes[vertices]
     return arrays.full(len(vertices), 1, np.int64, arrays.device_of(level.offsets))
+
+
+def longest_row(offsets):
+    """Number of the entries of the longest row, for offsets on the host.
+
+    Examples
+    --------
+    >>> longest_row(np.array([0, 2, 7, 7]))
+    5
+    """
+    steps = range(0, len(offsets) - 1, STEP_ROWS)
+    return max((int(np.diff(offsets[first : first + STEP_ROWS + 1]).max()) for first in steps), default=0)
 
 
 @each_row

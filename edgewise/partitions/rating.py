@@ -16,7 +16,8 @@ more than 31 bits are compared by their upper bits only.
 What is known of a vertex, its *facts*, is side by side in memory.  Refinement looks at vertices here and
 there in a large graph, and takes as long as the memory does: an array for each fact would cost a cache line
 for each, and the eight words of a vertex are in one line, or in two that follow each other.  They are of 32
-bits where all totals fit, else of 64.
+bits where all totals fit, else of 64.  Those of a large mesh are most of what its refinement takes, so that
+they are of 16 bits where totals to parts fit.
 """
 
 from functools import partial
@@ -24,9 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, by_class, device
 from edgewise.device.target import inlined
-from edgewise.partitions.levels import size_at, weight_at
+from edgewise.partitions.levels import NARROW, longest_row, size_at, weight_at
 from edgewise.primitives.mixing import mix
 from edgewise.primitives.rounds import places
 
@@ -36,10 +38,8 @@ NO_LABEL = -1
 SPREAD = 0x3779B1
 #: Words for the facts of a vertex.
 WORDS = 8
-#: Marks of a vertex up to which facts may be narrow: those of all vertices fit into a word.
-NARROW_MARKS = 2**31 - 1
-#: Lanes that share a row on a GPU, at most; each has marks of its own for the vertices.
-LANES = 64
+#: Largest number in a word of 16 bits.
+SHORT = np.iinfo(np.int16).max
 
 
 class Fact(NamedTuple):
@@ -48,7 +48,7 @@ class Fact(NamedTuple):
     own: int  # total to its own label
     best: int  # strongest other label
     link: int  # total to that
-    moved_in: int  # last free iteration in which it was moved, or 0
+    moved_in: int  # lower bits of the number of the last free iteration in which it was moved, or 0
     dirty: int  # not 0 while it is to be rated again
     lists: int  # bits of the lists that it is in
     gain: int  # of a candidate in a free iteration; the strongest label with room in one for the balance
@@ -60,11 +60,21 @@ FACT = places(Fact, apart=1)
 BEST_WITH_ROOM = FACT.gain
 
 
-def new_facts(level):
-    """Facts of the vertices of a level, of which nothing is known: (n * WORDS,) int32 or int64 zeros."""
+def new_facts(level, k=None):
+    """Facts of the vertices of a level, of which nothing is known: (n * WORDS,) integer zeros.
+
+    The labels are ``k`` parts, or vertices.
+    """
     n, where = len(level.offsets) - 1, arrays.device_of(level.offsets)
-    is_narrow = level.weights.dtype == np.int32 and n * (1 if where == "cpu" else LANES) <= NARROW_MARKS
-    return arrays.zeros(n * WORDS, np.int32 if is_narrow else np.int64, where)
+    kind: Any = np.int32 if level.weights.dtype == np.int32 and n <= NARROW else np.int64
+    if where == "cpu" and k is not None and may_be_short(n, len(level.weights), k):
+        kind = np.int16 if longest_row(level.offsets) <= SHORT else kind
+    return arrays.zeros(n * WORDS, kind, where)
+
+
+def may_be_short(n, weights, k):
+    """Whether facts on the CPU are of 16 bits, unless a row is too long: of many vertices without weights."""
+    return n >= tuning.CPU.partitions_short and not weights and k <= SHORT
 
 
 @inlined

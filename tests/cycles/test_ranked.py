@@ -1,15 +1,18 @@
 """The ranked simple graph: both ways to make it agree, and it is what a plain set of edges says."""
 
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.cycles.counting.ranked import bytes_of_ranks
 from edgewise.cycles.counting.ranking import by_counting, by_keys, ranked_of
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.ingest.csr import rows_from_edges
+from edgewise.needs import size_of
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
@@ -110,3 +113,22 @@ def test_rows_on_the_host(shape):
     backwards = np.lexsort((-neighbours.astype(np.int64), np.repeat(np.arange(n), np.diff(offsets))))
     for rows in (neighbours, neighbours[backwards]):
         check(ranked_of(ew.Graph.from_csr(offsets, rows, directed=False)), n, sources, targets)
+
+
+@pytest.mark.parametrize("form", ["edges", "rows"])
+@pytest.mark.parametrize(("n", "edges"), [(100_000, 200_000), (10_000, 200_000)])
+def test_ranks_take_what_is_estimated(n, edges, form):
+    """Edges that are repeated are there once more, not all that was found of the first ranks."""
+    draw = np.random.default_rng(1)
+    ends = draw.integers(0, n, (2, edges), dtype=np.uint32)
+    ends[:, 0] = ends[:, 1]
+    graph = ew.Graph.from_edges(*ends, n_vertices=n)
+    if form == "rows":
+        graph = ew.Graph(n, rows=(graph.offsets, graph.neighbours, None))
+    ranked_of(ew.Graph(n, edges=graph._edges, rows=graph._rows))
+    needed = bytes_of_ranks(0, size_of(graph), of_rows=form == "rows")
+    tracemalloc.start()
+    ranked_of(graph)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.85 * needed < peak < 1.05 * needed + 100_000

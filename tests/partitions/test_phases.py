@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.partitions import PRESETS, rating, ratings, refine, row_shares
@@ -421,17 +423,37 @@ def test_ratings_with_little_memory(monkeypatch):
 @simulator
 @pytest.mark.skipif(not (INTERPRETED or SIMULATED), reason="another test compiles facts of 64 bits")
 def test_wide_facts_give_the_same_parts(monkeypatch):
-    """Facts have 64 bits if the weights or the vertices need them."""
+    """Facts have 64 bits if the weights or the vertices need them, and may have 16 on the CPU."""
     level = with_rows(moved(wheel(), DEVICE))
     assert new_facts(level).dtype == np.int32
     part, limits = (np.arange(76) // 26).astype(np.uint32), np.full(3, 60)
     found = []
     for most in (2**31 - 1, 75):
-        monkeypatch.setattr(rating, "NARROW_MARKS", most)
+        monkeypatch.setattr(rating, "NARROW", most)
         found.append(refined(level, part, limits))
     assert new_facts(level).dtype == np.int64
     assert new_facts(level._replace(weights=level.weights.astype(np.int64))).dtype == np.int64
     assert found[0] == found[1]
+
+
+def test_short_facts_give_the_same_parts(monkeypatch):
+    """Facts of many vertices have 16 bits on the CPU, unless a row, a weight or part is too large."""
+    graph, found = ew.generate.delaunay(1000, seed=1), []
+    monkeypatch.setitem(PRESETS, "default", PRESETS["default"]._replace(coarsest=100, coarsest_for_each=8))
+    for least in (2**22, 600):
+        monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, partitions_short=least, partitions_small=0))
+        found.append(ew.partition(graph, 5, seed=3).parts.tolist())
+    assert found[0] == found[1]
+    level, most = level_of(graph), int(np.diff(graph.offsets).max())
+    weighted = level._replace(weights=np.ones(len(level.neighbours), np.int32))
+    assert new_facts(level, 5).dtype == np.int16
+    for others in ((level,), (level, 2**15), (weighted, 5)):
+        assert new_facts(*others).dtype == np.int32
+    for longest, kind in ((most, np.int16), (most - 1, np.int32)):
+        monkeypatch.setattr(rating, "SHORT", longest)
+        assert new_facts(level, 5).dtype == kind
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, partitions_short=1001))
+    assert new_facts(level, 5).dtype == np.int32
 
 
 @simulator

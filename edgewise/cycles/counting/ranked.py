@@ -127,14 +127,16 @@ def _take(vertex, counts, rank, taken):
     taken[vertex] = counts[rank[vertex]]
 
 
-def bytes_of_ranks(size) -> float:
-    """Bytes at the peak of ranking an edge list with repeated edges, and counting; measured."""
-    return 25 * size.entries + 100 * size.vertices
+def bytes_of_ranks(scratch, size, *, of_rows=False) -> float:
+    """Bytes at the peak of ranking an edge list with repeated edges, or rows, or of counting.
 
-
-def bytes_of_ranks_of_rows(size) -> float:
-    """The same of rows."""
-    return 10 * size.entries + 40 * size.vertices
+    Entries are there twice while rows are sorted, and edges once; a thread takes ``scratch`` for each vertex,
+    as was measured.
+    """
+    n, entries = size.vertices, size.entries
+    cursors = 4 * min(size.threads * n, 2 * entries + n)
+    ranking = (2 * size.width + (0 if of_rows else size.width + 0.5)) * entries + 28 * n + cursors
+    return max(ranking, size.width * entries + (44 + scratch * size.threads) * n)
 
 
 def by_vertex(counts, ranked: Ranked):

@@ -315,6 +315,18 @@ def by_counting(n, sources, targets):
     n_given, proper = len(sources), sources != targets
     if not proper.all():
         sources, targets = sources[proper], targets[proper]
+    n_self_loops = n_given - len(sources)
+    ranked, rank, vertices, n_repeated = _ranked_edges(n, sources, targets)
+    if n_repeated:
+        sources, targets = np.empty((2, len(sources) - n_repeated // 2), rank.dtype)
+        _list_distinct_edges(ranked.offsets, ranked.split, ranked.neighbours, vertices, sources, targets)
+        del ranked, rank, vertices  # which are as large as those of the distinct edges
+        ranked, rank, *_ = _ranked_edges(n, sources, targets)
+    return Ranked(ranked.offsets, ranked.neighbours, ranked.split, rank, n_self_loops, n_repeated // 2)
+
+
+def _ranked_edges(n, sources, targets):
+    """The rows of edges by rank, rank and vertex of each other, and how many entries repeat another."""
     m, kind = len(sources), index_type(n)
     n_blocks, degrees = _blocks_for(n, m), np.empty(n, np.int64)
     cursors = np.zeros(n_blocks * n, np.uint32 if 2 * m < 2**32 else np.int64)
@@ -324,16 +336,13 @@ def by_counting(n, sources, targets):
     _scan_blocks(n, n, blocks, np.zeros(n, np.int64), degrees)
     vertices = _order_by_degree(degrees)
     offsets, rank = offsets_in_order(degrees, vertices, kind)
+    del degrees
     entries: np.ndarray = np.empty(2 * m, kind)
     _move_cursors(n, n, blocks, offsets, rank)
     _append_edges(n_blocks, n, blocks, Edges(sources, targets, rank), entries)
+    del cursors, blocks
     ranked, n_repeated = _sorted_rows(offsets, entries, n_blocks)
-    n_duplicates = n_repeated // 2
-    if n_duplicates == 0:
-        return Ranked(ranked.offsets, ranked.neighbours, ranked.split, rank, n_given - m, 0)
-    distinct = np.empty((2, m - n_duplicates), kind)
-    _list_distinct_edges(offsets, ranked.split, ranked.neighbours, vertices, *distinct)
-    return by_counting(n, *distinct)._replace(n_self_loops=n_given - m, n_duplicates=n_duplicates)
+    return ranked, rank, vertices, n_repeated
 
 
 @each
@@ -379,6 +388,7 @@ def by_rows(given: SortedRows) -> Ranked:
         _count_distinct(n, rows, degrees)
     vertices = _order_by_degree(degrees)
     offsets, rank = offsets_in_order(degrees, vertices, index_type(n))
+    del degrees
     pieces = even_pieces(offsets)
     copy = Copy(vertices, rank, offsets, np.empty(int(offsets[-1]), rank.dtype))
     _copy_rows(len(pieces) - 1, pieces, rows, copy)

@@ -246,7 +246,7 @@ class Refinement:
         self.space, self.least_step, self.share = new_room(k, where), -1, 0
         connections = connections_of(level, self.labels, k, cut)
         tables = no_tables(level) if len(connections.totals) else tables_for(level, k)
-        self.memory = Memory(new_facts(level), search, active, spare, connections, tables)
+        self.memory = Memory(new_facts(level, k), search, active, spare, connections, tables)
         own = rate(None, level, self.labels, (connections, tables), self.memory.facts)
         now = int(own[0]), int(arrays.namespace(limits).max(loads - limits)), 0, 1, 1
         self.progress[[AT.own_total, AT.excess, AT.n_active, AT.turn, AT.iteration]] = now
@@ -349,7 +349,9 @@ class Refinement:
         """Search from the best state on, with candidates that may cost such a share of their edges."""
         progress, how = self.progress, self.how
         if progress[AT.is_found]:
-            self.begin(self.roll_back(), self.memory.search.limits, int(progress[AT.best_cut]))
+            part, limits = self.roll_back(), self.memory.search.limits
+            del self.memory  # which is as large as that of the next search
+            self.begin(part, limits, int(progress[AT.best_cut]))
         progress[[AT.fruitless, AT.unbalanced, AT.repairs, AT.is_done]] = 0
         self.rule = self.rule._replace(share=share, least=-1)
         while progress[AT.fruitless] < how.patience and not progress[AT.is_done]:

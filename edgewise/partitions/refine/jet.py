@@ -11,7 +11,7 @@ from edgewise.device import barrier_wait, cas, device, fetch_add, fetch_max, loa
 from edgewise.device.target import on_gpu, overload_on_cpu
 from edgewise.device.warps import claim, warp_size
 from edgewise.partitions.levels import size_at, weight_at
-from edgewise.partitions.rating import FACT, NO_LABEL, WORDS, fact, note, note_rating_at
+from edgewise.partitions.rating import FACT, NO_LABEL, SHORT, WORDS, fact, note, note_rating_at
 from edgewise.partitions.ratings import (
     THREAD_ENTRIES,
     add_to_table,
@@ -49,7 +49,7 @@ def _propose(first, end, memory, turn):
         lists = fact(facts, vertex, FACT.lists) & ~CANDIDATE
         if passes_filter(vertex, facts, turn.share):
             kept += 1
-            is_locked = fact(facts, vertex, FACT.moved_in) == turn.number - 1
+            is_locked = fact(facts, vertex, FACT.moved_in) == (turn.number - 1) & SHORT
             if not is_locked and may_give(search.part[vertex], search):
                 note(facts, vertex, FACT.gain, fact(facts, vertex, FACT.link) - fact(facts, vertex, FACT.own))
                 lists |= CANDIDATE
@@ -103,7 +103,7 @@ def _accept(first, end, facts, search, turn):
         if search.net[item] >= 0:
             vertex = np.int64(search.listed[item])
             transfer(slot, vertex, fact(facts, vertex, FACT.best), search)
-            note(facts, vertex, FACT.moved_in, turn.number)
+            note(facts, vertex, FACT.moved_in, turn.number & SHORT)
             slot += 1
 
 
@@ -192,7 +192,7 @@ def _spread_items(worker, first, end, level, memory):
     facts, search, _ = memory
     lanes, found = warp_size(), np.int64(0)
     lane = worker.id % lanes
-    mark = first * lanes + lane + 1
+    mark = worker.id + 1
     for item in range(first, end):
         if lanes == 1:
             fetch_later(search.moves, item, end - 1, level, facts, facts, WORDS)
