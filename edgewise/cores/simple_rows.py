@@ -1,7 +1,7 @@
 """The rows of a graph without its self-loops and repeated edges, which core numbers do not count."""
 
 from edgewise.cores.peel import Rows
-from edgewise.primitives.rows import are_simple
+from edgewise.primitives.rows import flags_of, simplified
 
 
 def bytes_of_rows_and(more: int, size) -> int:
@@ -17,7 +17,11 @@ def simple_rows(graph) -> Rows:
     """Rows of an undirected graph, those that it has if they are simple; cached with the graph."""
 
     def make():
-        simple = graph if are_simple(graph.offsets, graph.neighbours) else graph.simplified()
-        return Rows(simple.offsets, simple.neighbours)
+        rows = Rows(graph.offsets, graph.neighbours)
+        repeats, descends = flags_of(*rows)
+        if descends:
+            simple = graph.simplified()
+            return Rows(simple.offsets, simple.neighbours)
+        return Rows(*simplified(*rows)) if repeats else rows
 
     return graph.cached("simple rows", make)
