@@ -5,9 +5,10 @@ from edgewise.primitives.rows import flags_of, simplified
 
 
 def bytes_of_rows_and(more: int, size) -> int:
-    """Bytes at the peak of :func:`simple_rows` for a graph that is not simple, or of its rows and ``more``.
+    """Bytes at the peak of :func:`simple_rows` for rows that descend, or of simple rows and ``more``.
 
-    Keys of 8 bytes are made of an edge list, sorted and divided, and the result has rows again.
+    For rows that descend, keys of 8 bytes are made of an edge list, sorted and divided, and the result has
+    rows again.
     """
     edges, rows = 2 * size.width * size.edges, 8 * size.vertices + size.width * size.entries
     return max(5 * edges + 2 * size.edges, edges + rows + 2 * size.width * size.entries, rows + more)

@@ -8,7 +8,8 @@ from edgewise.primitives.array_operations import (
     histogram,
     mean,
     pack,
+    take,
     unique,
 )
 
-__all__ = ["copy_into", "count", "exclusive_scan", "filled", "histogram", "mean", "pack", "unique"]
+__all__ = ["copy_into", "count", "exclusive_scan", "filled", "histogram", "mean", "pack", "take", "unique"]

@@ -1,6 +1,7 @@
 """The row of an entry, by two searches of the offsets, and of all entries; rows that become simple."""
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,13 +55,12 @@ def test_simplified_rows(kind):
     starts, kept = simplified(*rows)
     assert kept.dtype == kind and {*map(arrays.device_of, (starts, kept))} == {WHERE}
     wanted = [sorted({*map(int, row)} - {number}) for number, row in enumerate(given)]
-    assert [kept[a:b].tolist() for a, b in zip(starts[:-1], starts[1:])] == wanted
+    assert [kept[a:b].tolist() for a, b in pairwise(starts)] == wanted
     assert flags_of(*rows) == [1, 0] and are_simple(starts, kept)
 
 
 @pytest.mark.interpreter
 @pytest.mark.simulator
 def test_rows_that_descend():
-    offsets = np.array([0, 2, 3, 4])
-    rows = [[arrays.move(np.array(one), WHERE) for one in (offsets, row)] for row in ([2, 1, 2, 0], [1, 2, 2, 0])]
-    assert [flags_of(*one) for one in rows] == [[1, 1], [0, 0]]
+    offsets, *rows = (arrays.move(np.array(one), WHERE) for one in ([0, 2, 3, 4], [2, 1, 2, 0], [1, 2, 2, 0]))
+    assert [flags_of(offsets, row) for row in rows] == [[1, 1], [0, 0]]
