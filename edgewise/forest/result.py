@@ -95,7 +95,7 @@ class SpanningForest(Result):
     @cached_property
     def weight(self) -> int | float:
         """Sum of the weights: an exact integer, or a float that is added up in the order of the edges."""
-        weights = self.weights
+        weights = arrays.on_host_if_small(self.weights)
         if weights.dtype == np.int64 and len(weights):
             with arrays.guard(arrays.device_of(weights)):
                 if max(-int(weights.min()), int(weights.max())) * len(weights) < 2**63:

@@ -115,6 +115,22 @@ def clear_offers(trees, root):
         trees.positions[root] = LARGEST  # race: as above
 
 
+@each
+def forget_offers(root, trees):
+    """Forget what was offered to a root."""
+    clear_offers(trees, root)
+
+
+def without_offers(trees):
+    """The trees, of which all offers are forgotten; CuPy would compile a kernel that fills."""
+    if arrays.device_of(trees.offers) == "cpu":
+        trees.offers.fill(LARGEST)
+        trees.positions.fill(LARGEST)
+    else:
+        forget_offers(len(trees.offers), trees)
+    return trees
+
+
 @device
 def take(trees, ends, entry, firsts):
     """Hook the roots whose first edge this is, as ``firsts`` says; of two roots the larger one."""
