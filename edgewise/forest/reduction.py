@@ -291,8 +291,8 @@ class Reducer:
             wanted = marked(marks)
             if self.is_full(len(wanted)):
                 self.reduce()
-            taken = (take(column, wanted) for column in (sources, targets, weights))
-            self.collect(Edges(*taken, wanted + first))
+            ends = take(sources, wanted), take(targets, wanted)
+            self.collect(Edges(*ends, take(weights, wanted), wanted + first))
 
     def is_full(self, count):
         """Whether what has been collected is to be reduced before so many edges are."""

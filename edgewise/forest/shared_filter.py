@@ -91,8 +91,8 @@ def _selected(part, maximum, mark, *given):
         marks = new_marks(len(sources), where)
         mark(len(sources), sources, targets, keys_only(weights, maximum), *given, marks)
         chosen = marked(marks)
-        taken = (take(column, chosen) for column in (sources, targets, weights))
-        pieces.append(Edges(*taken, chosen + (part.first + start)))
+        ends = take(sources, chosen), take(targets, chosen)
+        pieces.append(Edges(*ends, take(weights, chosen), chosen + (part.first + start)))
     return concatenated(pieces, part.sources.dtype)
 
 
