@@ -134,6 +134,7 @@ def run(command, cache, folder, state=ROOT):
     report = Path(folder) / "report.json"
     caches = ("EDGEWISE_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
     own = {name: f"{cache}/{name}" for name in caches} | {"PYTHONPATH": str(state)}
+    own["OPENBLAS_NUM_THREADS"] = "1"  # as the command has it, which is not run by its own page here
     if "cuda" not in " ".join(command):
         own["EDGEWISE_COMPILE_AHEAD"] = "0"
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the bytecode of an installed package is there

@@ -786,13 +786,14 @@ class Graph(Conversions, Representation):
         if self._rows is None:
             from edgewise.device import arrays
             from edgewise.ingest.csr import rows_from_edges
+            from edgewise.primitives import take
 
             sources, targets, weights = self._edges
             with arrays.guard(self.device):
                 offsets, neighbours, edges = rows_from_edges(
                     self.n_vertices, sources, targets, not self.directed, weights is not None
                 )
-                self._rows = offsets, neighbours, None if weights is None else weights[edges]
+                self._rows = offsets, neighbours, None if weights is None else take(weights, edges)
         return self._rows
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:

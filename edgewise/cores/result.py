@@ -32,7 +32,7 @@ class CoreNumbers(Result):
     @property
     def largest(self) -> int:
         """Largest core number, the degeneracy of the graph; 0 for the empty graph."""
-        return int(self.cores.max()) if len(self.cores) else 0
+        return int(arrays.on_host_if_small(self.cores).max()) if len(self.cores) else 0
 
     def sizes(self) -> np.ndarray:
         """Number of vertices of each core number from 0 to the largest: int64 array on the host."""

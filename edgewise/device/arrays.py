@@ -4,7 +4,9 @@ A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuP
 the simulated GPU, which is the only one then, are NumPy arrays of the class :class:`Simulated`.
 """
 
+import sys
 from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -159,9 +161,10 @@ def why_no_gpu() -> str | None:
         return "NUMBA_DISABLE_JIT is set, and kernels of GPUs are compiled"
     try:
         import cupy
-        import numba_cuda  # noqa: F401
     except ImportError as missing:
         return f"{missing.name} is not installed"
+    if "numba_cuda" not in sys.modules and find_spec("numba_cuda") is None:  # its import reads a file
+        return "numba_cuda is not installed"
     try:
         return None if cupy.cuda.runtime.getDeviceCount() else "the driver reports no GPU"
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -196,8 +199,11 @@ def full(count, value, dtype, device="cpu"):
     """Array of ``count`` items equal to ``value``."""
     if count <= HOST_ITEMS:
         return move(np.full(count, value, dtype), device)
-    array = empty(count, dtype, device)
-    array.fill(value)
+    array, written = empty(count, dtype, device), {*np.full(1, value, dtype).tobytes()}
+    if len(written) == 1 and device != "cpu" and not SIMULATED:
+        array.data.memset_async(*written, array.nbytes)  # by the driver: CuPy would compile a kernel
+    else:
+        array.fill(value)
     return array
 
 

@@ -388,9 +388,9 @@ def processors(device):
     """Multiprocessors of the GPU ``device``."""
     if SIMULATED:
         return 1
-    import cupy
+    from cupy.cuda import runtime
 
-    return cupy.cuda.Device(int(device[5:])).attributes["MultiProcessorCount"]
+    return runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, int(device[5:]))
 
 
 def _for_driver(text):

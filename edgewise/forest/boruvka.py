@@ -46,7 +46,6 @@ from edgewise.forest.filter import (
     next_phase,
 )
 from edgewise.forest.first_edges import hook_all_by_first, hook_by_offer
-from edgewise.forest.order import LARGEST
 from edgewise.forest.renumbering import is_renumbered, merge_numbered, number_of, renumber
 from edgewise.forest.trees import (
     Trees,
@@ -59,6 +58,7 @@ from edgewise.forest.trees import (
     prefetch_offers,
     roots_of,
     take,
+    without_offers,
 )
 
 __all__ = ["NO_FILTER", "SAMPLE", "Entries", "boruvka"]
@@ -190,20 +190,20 @@ def after_first_round(trees, renumbers):
     """The trees without offers, and the roots that they had before they were renumbered, if they are."""
     if renumbers:
         return renumber(trees)
-    trees.offers.fill(LARGEST)
-    return trees, None
+    return without_offers(trees), None
 
 
 def boruvka(n_vertices, entries):
     """Boruvka's algorithm with a filter step; see :class:`~edgewise.forest.ForestMethod`."""
     where, kind, packed = arrays.device_of(entries.targets), entries.targets.dtype, entries.order.packed
-    trees = Trees(
+    new = Trees(
         arrays.empty(n_vertices, kind, where),
         arrays.empty(n_vertices, np.int64, where),
-        arrays.full(n_vertices, LARGEST, np.int64, where),
-        arrays.full(0 if packed else n_vertices, LARGEST, np.int64, where),
+        arrays.empty(n_vertices, np.int64, where),
+        arrays.empty(0 if packed else n_vertices, np.int64, where),
         arrays.empty(0, kind, where),
     )
+    trees = without_offers(new)
     lists = new_lists(n_vertices, entries)
     stages = STAGES if len(entries.targets) < DENSE * n_vertices * (1 + entries.both) else STAGES_OF_DENSE
     phase, n_phases = first_phase(n_vertices, entries, stages)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import arrays, device
 
 #: No word is larger, and a word of a key and a position is smaller.
 LARGEST = 2**63 - 1
@@ -77,7 +77,8 @@ def order_of(weights, maximum):
     mask = (2**63 - 1 if wide else 2**31 - 1) if is_float else 0
     base, fits = 0, not wide
     if wide and not is_float and len(weights):
-        least, largest = int(weights.min()), int(weights.max())
+        few = arrays.on_host_if_small(weights)
+        least, largest = int(few.min()), int(few.max())
         fits = largest - least < 2**32
         base = least + 2**31 if fits else 0
         if fits and not -(2**63) <= base < 2**63:  # all weights are close to the largest number

@@ -33,6 +33,7 @@ from edgewise.forest.order import LARGEST, key_of, order_of, words_of
 from edgewise.forest.trees import kept_entries
 from edgewise.index_type import index_type
 from edgewise.method import kind_of
+from edgewise.primitives import take
 from edgewise.primitives.marks import marked, new_marks
 from edgewise.primitives.thread_pool import ThreadPool
 
@@ -290,7 +291,8 @@ class Reducer:
             wanted = marked(marks)
             if self.is_full(len(wanted)):
                 self.reduce()
-            self.collect(Edges(sources[wanted], targets[wanted], weights[wanted], wanted + first))
+            ends = take(sources, wanted), take(targets, wanted)
+            self.collect(Edges(*ends, take(weights, wanted), wanted + first))
 
     def is_full(self, count):
         """Whether what has been collected is to be reduced before so many edges are."""

@@ -14,8 +14,7 @@ import numpy as np
 
 from edgewise.components.trees import make_singletons
 from edgewise.device import arrays, device, each
-from edgewise.forest.order import LARGEST
-from edgewise.forest.trees import NO_EDGE, Trees
+from edgewise.forest.trees import NO_EDGE, Trees, without_offers
 from edgewise.primitives.marks import marked, new_marks
 
 #: A bit that a number of a tree has, and a vertex has not.
@@ -93,10 +92,9 @@ def renumber(trees):
     spread_number(n_vertices, trees.parent)
     parent = arrays.empty(len(roots), trees.parent.dtype, where)
     make_singletons(len(roots), parent)
-    offers = trees.offers[: len(roots)]
-    offers.fill(LARGEST)
     hooked_by = arrays.full(len(roots), NO_EDGE, np.int64, where)
-    return Trees(parent, hooked_by, offers, trees.positions, trees.parent), roots
+    found = Trees(parent, hooked_by, trees.offers[: len(roots)], trees.positions, trees.parent)
+    return without_offers(found), roots
 
 
 def merge_numbered(trees, roots, of_vertices):

@@ -19,7 +19,7 @@ from edgewise.forest.positions import positions_of, rows_of
 from edgewise.forest.trees import kept_entries
 from edgewise.index_type import as_labels
 from edgewise.method import Option, is_number, worker_names
-from edgewise.primitives import count
+from edgewise.primitives import count, take
 from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
@@ -78,32 +78,33 @@ class SpanningForest(Result):
     def sources(self) -> np.ndarray:
         """First end of each edge: (n_edges,) vertex numbers."""
         if not self._of_rows:
-            return self.graph.sources[self._entries]
+            return take(self.graph.sources, self._entries)
         with arrays.guard(self.graph.device):
             return rows_of(self._entries, self.graph)
 
     @cached_array
     def targets(self) -> np.ndarray:
         """Second end of each edge: (n_edges,) vertex numbers."""
-        return (self.graph.neighbours if self._of_rows else self.graph.targets)[self._entries]
+        return take(self.graph.neighbours if self._of_rows else self.graph.targets, self._entries)
 
     @cached_array
     def weights(self) -> np.ndarray:
         """Weight of each edge: (n_edges,) array."""
-        return (self.graph.csr_weights if self._of_rows else self.graph.weights)[self._entries]
+        return take(self.graph.csr_weights if self._of_rows else self.graph.weights, self._entries)
 
     @cached_property
     def weight(self) -> int | float:
         """Sum of the weights: an exact integer, or a float that is added up in the order of the edges."""
-        weights = self.weights
+        weights = arrays.on_host_if_small(self.weights)
+        if weights.dtype == np.int64 and len(weights):
+            with arrays.guard(arrays.device_of(weights)):
+                if max(-int(weights.min()), int(weights.max())) * len(weights) < 2**63:
+                    return int(weights.sum())
+        weights = arrays.move(weights, "cpu")
         if weights.dtype.kind == "f":
-            return float(arrays.move(weights, "cpu").sum(dtype=np.float64))
-        with arrays.guard(arrays.device_of(weights)):
-            if weights.itemsize < 8 and len(weights) < 2**32:
-                return int(weights.sum(dtype=np.int64))
-            xp = arrays.namespace(weights)  # an operator with a number makes CuPy import SciPy
-            high, low = xp.right_shift(weights, 32), xp.bitwise_and(weights, 0xFFFFFFFF)
-            return (int(high.sum()) << 32) + int(low.sum())
+            return float(weights.sum(dtype=np.float64))
+        wide = weights.astype(np.int64, copy=False)
+        return (int((wide >> 32).sum()) << 32) + int((wide & 0xFFFFFFFF).sum())
 
     @property
     def n_edges(self) -> int:

@@ -16,6 +16,7 @@ from edgewise.device import arrays, each, streams
 from edgewise.forest.filter import NO_FILTER, SAMPLE, is_inside, mark_giant
 from edgewise.forest.order import key_of, words_of
 from edgewise.forest.reduction import Edges, concatenated, keys_only, solve
+from edgewise.primitives import take
 from edgewise.primitives.marks import marked, new_marks
 from edgewise.primitives.vote import VOTERS, vote
 
@@ -90,8 +91,8 @@ def _selected(part, maximum, mark, *given):
         marks = new_marks(len(sources), where)
         mark(len(sources), sources, targets, keys_only(weights, maximum), *given, marks)
         chosen = marked(marks)
-        ends = sources[chosen], targets[chosen]
-        pieces.append(Edges(*ends, weights[chosen], chosen + (part.first + start)))
+        ends = take(sources, chosen), take(targets, chosen)
+        pieces.append(Edges(*ends, take(weights, chosen), chosen + (part.first + start)))
     return concatenated(pieces, part.sources.dtype)
 
 

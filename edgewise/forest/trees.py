@@ -18,7 +18,8 @@ import numpy as np
 from edgewise.device import arrays, device, each, fetch_min
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.order import LARGEST
-from edgewise.primitives.counting_sort import mark, marked, zeros
+from edgewise.primitives.counting_sort import mark, zeros
+from edgewise.primitives.marks import marked, new_marks
 
 #: Where no edge is kept.
 NO_EDGE = -1
@@ -115,6 +116,22 @@ def clear_offers(trees, root):
         trees.positions[root] = LARGEST  # race: as above
 
 
+@each
+def forget_offers(root, trees):
+    """Forget what was offered to a root."""
+    clear_offers(trees, root)
+
+
+def without_offers(trees):
+    """The trees, of which all offers are forgotten; CuPy would compile a kernel that fills."""
+    if arrays.device_of(trees.offers) == "cpu":
+        trees.offers.fill(LARGEST)
+        trees.positions.fill(LARGEST)
+    else:
+        forget_offers(len(trees.offers), trees)
+    return trees
+
+
 @device
 def take(trees, ends, entry, firsts):
     """Hook the roots whose first edge this is, as ``firsts`` says; of two roots the larger one."""
@@ -145,21 +162,32 @@ def halve(parent, vertex):
     return root
 
 
+@each
+def mark_kept(vertex, hooked_by, marks):
+    """Mark the entry of the edge that is kept at a vertex, if one is."""
+    if hooked_by[vertex] != NO_EDGE:
+        marks[hooked_by[vertex]] = True
+
+
 def kept_entries(hooked_by, n_entries):
     """The entries of the edges that were kept, of ``n_entries``, ascending: (k,) int64 array.
 
-    On the CPU they are marked in an array, which takes a third of the time of sorting where it is not larger
-    than what sorting moves.
+    They are marked in an array; on the CPU they are sorted where that array is larger than what sorting
+    moves, since it takes a third of the time of sorting where it is not.
     """
-    # an operator with a number makes CuPy import SciPy
-    kept = arrays.namespace(hooked_by).not_equal(hooked_by, NO_EDGE)
-    entries = hooked_by[kept]
-    if arrays.device_of(entries) == "cpu" and n_entries <= 2 * entries.nbytes:
-        marks = zeros(n_entries, np.bool_)
-        mark(marks, entries)
+    where = arrays.device_of(hooked_by)
+    if where != "cpu":
+        marks = new_marks(n_entries, where)
+        marks.fill(False)
+        mark_kept(len(hooked_by), hooked_by, marks)
         return marked(marks)
-    entries.sort()
-    return entries
+    entries = hooked_by[hooked_by != NO_EDGE]
+    if n_entries > 2 * entries.nbytes:
+        entries.sort()
+        return entries
+    marks = zeros(n_entries, np.bool_)
+    mark(marks, entries)
+    return marked(marks)
 
 
 @each

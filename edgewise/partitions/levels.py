@@ -148,11 +148,8 @@ def _add_vertex(vertex, copies, k, part, sizes, sums):
     fetch_add(sums, vertex % copies * k + np.int64(part[vertex]), size_at(sizes, vertex))
 
 
-def part_weights(sizes, part, k):
-    """The weights of ``k`` parts, (k,) int64, on the device of the vertices' parts.
-
-    ``sizes`` are those of a level.
-    """
+def _sums_of(sizes, part, k):
+    """Sums of the weights of ``k`` parts, which add up to them: (copies, k) int64."""
     where, count = arrays.device_of(part), len(part)
     if where == "cpu":
         blocks = n_blocks_of(count)
@@ -162,12 +159,20 @@ def part_weights(sizes, part, k):
         blocks = max(1, min(COPIES, SUMS // k))
         sums = arrays.zeros(blocks * k, np.int64, where)
         _add_vertex(count, blocks, k, part, sizes, sums)
-    return arrays.move(sums.reshape(blocks, k).sum(axis=0), where)
+    return sums.reshape(blocks, k)
+
+
+def part_weights(sizes, part, k):
+    """The weights of ``k`` parts, (k,) int64, on the device of the vertices' parts.
+
+    ``sizes`` are those of a level.
+    """
+    return _sums_of(sizes, part, k).sum(axis=0)
 
 
 def loads_of(sizes, part, k):
-    """The weights of ``k`` parts, (k,) int64 on the host."""
-    return arrays.move(part_weights(sizes, part, k), "cpu")
+    """The weights of ``k`` parts, (k,) int64 on the host, where CuPy need not compile the sum."""
+    return arrays.move(_sums_of(sizes, part, k).ravel(), "cpu").reshape(-1, k).sum(axis=0)
 
 
 def least_of(limits, total):

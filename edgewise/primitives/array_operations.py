@@ -98,6 +98,32 @@ def exclusive_scan(counts, dtype=np.int64):
     return arrays.move(offsets, where)
 
 
+@each
+def take_item(item, values, places, taken):
+    """Take the value of a place."""
+    taken[item] = values[places[item]]
+
+
+def take(values, places):
+    """``values[places]``; on a GPU by a loop, since CuPy compiles a kernel for each type."""
+    where = arrays.device_of(values)
+    if where == "cpu":
+        return values[places]
+    taken = arrays.empty(len(places), values.dtype, where)
+    take_item(len(places), values, places, taken)
+    return taken
+
+
+def ascending(values):
+    """``values`` in ascending order, where they are if they are many.
+
+    CuPy takes a tenth of a second to load its sort, so few items are sorted on the host.
+    """
+    where, values = arrays.device_of(values), arrays.on_host_if_small(values)
+    values.sort()
+    return arrays.move(values, where)
+
+
 def pack(marked, *columns):
     """Each column's items where ``marked`` is true, in order; ``None`` stays ``None``."""
     return tuple(None if column is None else column[marked] for column in columns)

@@ -11,7 +11,7 @@ import numpy as np
 
 from edgewise import tuning
 from edgewise.device import arrays, each, threads
-from edgewise.primitives.array_operations import exclusive_scan, filled
+from edgewise.primitives.array_operations import exclusive_scan, filled, take_item
 
 #: Items of the smallest block.
 BLOCK_ITEMS = 1 << 12
@@ -136,18 +136,13 @@ def scan(values):
     return offsets
 
 
-@each
-def _gather(item, values, places, target):
-    target[item] = values[places[item]]
-
-
 def gather(values, places, dtype=None):
     """``values[places]``, of another type if one is given, with all threads where that pays."""
     where, dtype = arrays.device_of(values), dtype or values.dtype
     if _is_few(len(places), where):
         return values[places].astype(dtype, copy=False)
     target = arrays.empty(len(places), dtype, where)
-    _gather(len(places), values, places, target)
+    take_item(len(places), values, places, target)
     return target
 
 

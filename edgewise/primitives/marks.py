@@ -9,6 +9,7 @@ import numpy as np
 
 from edgewise.device import arrays, device, each_row
 from edgewise.device.warps import inclusive_scan, shuffle
+from edgewise.primitives import counting_sort
 from edgewise.primitives.array_operations import exclusive_scan
 
 #: Marks of a word.
@@ -70,7 +71,7 @@ def marked(marks):
     """
     where = arrays.device_of(marks)
     if where == "cpu":
-        return np.flatnonzero(marks)
+        return counting_sort.marked(marks)
     words = marks.view(np.uint64)
     counts = arrays.empty(-(-len(words) // ROW), np.int64, where)
     count_marks(len(counts), words, counts, width="warp")

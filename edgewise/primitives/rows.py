@@ -1,8 +1,10 @@
-"""Rows of a CSR form: the row of an entry, for kernels that divide the entries; whether rows are simple."""
+"""Rows of a CSR form: the row of an entry, for kernels that divide the entries; rows that are simple."""
 
 import numpy as np
 
 from edgewise.device import arrays, device, each, each_row, store
+from edgewise.device.warps import inclusive_scan, shuffle
+from edgewise.primitives.array_operations import exclusive_scan
 
 #: Entries that a warp numbers.
 TILE = 1024
@@ -61,18 +63,68 @@ def row_numbers(offsets, kind):
 
 
 @each
-def check_row(vertex, offsets, neighbours, flag):
-    """Set the flag if a row does not ascend strictly, or has the vertex itself."""
+def check_row(vertex, offsets, neighbours, flags):
+    """Set the first flag if a row has the vertex itself, or a neighbour twice; the second if it descends."""
     last = np.int64(-1)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other = np.int64(neighbours[entry])
         if other <= last or other == vertex:
-            store(flag, 0, 1)
+            store(flags, 0, 1)
+        if other < last:
+            store(flags, 1, 1)
         last = other
+
+
+def flags_of(offsets, neighbours):
+    """Whether a row is not simple, and whether one is not in ascending order."""
+    flags = arrays.zeros(2, np.int32, arrays.device_of(offsets))
+    check_row(len(offsets) - 1, offsets, neighbours, flags)
+    return arrays.move(flags, "cpu").tolist()
 
 
 def are_simple(offsets, neighbours) -> bool:
     """Whether every row ascends without repeated entries and self-loops."""
-    flag = arrays.zeros(1, np.int32, arrays.device_of(offsets))
-    check_row(len(offsets) - 1, offsets, neighbours, flag)
-    return not int(flag[0])
+    return not flags_of(offsets, neighbours)[0]
+
+
+@device
+def is_kept(entry, first, row, neighbours):
+    """1 for an entry of an ascending row that is no self-loop and repeats none; else 0."""
+    other = np.int64(neighbours[entry])
+    return np.int64(other != row and (entry == first or np.int64(neighbours[entry - 1]) != other))
+
+
+@each_row
+def count_kept(row, lane, lanes, offsets, neighbours, counts):
+    """Count what is kept of an ascending row."""
+    first, end, count = np.int64(offsets[row]), np.int64(offsets[row + 1]), np.int64(0)
+    for base in range(first, end, lanes):
+        if base + lane < end:
+            count += is_kept(base + lane, first, row, neighbours)
+    count = inclusive_scan(count, lane)
+    if lane == lanes - 1:
+        counts[row] = count
+
+
+@each_row
+def write_kept(row, lane, lanes, offsets, neighbours, starts, kept):
+    """Write what is kept of an ascending row from its start on."""
+    first, end, slot = np.int64(offsets[row]), np.int64(offsets[row + 1]), np.int64(starts[row])
+    for base in range(first, end, lanes):
+        entry, is_one = base + lane, np.int64(0)
+        if entry < end:
+            is_one = is_kept(entry, first, row, neighbours)
+        last = inclusive_scan(is_one, lane)
+        if is_one:
+            kept[slot + last - 1] = neighbours[entry]
+        slot += shuffle(last, lanes - 1)
+
+
+def simplified(offsets, neighbours):
+    """Offsets and neighbours of ascending rows without repeated entries and self-loops."""
+    counts = arrays.empty(len(offsets) - 1, np.int64, arrays.device_of(offsets))
+    count_kept(len(counts), offsets, neighbours, counts, width="warp")
+    starts = exclusive_scan(counts)
+    kept = arrays.empty(int(starts[-1]), neighbours.dtype, arrays.device_of(offsets))
+    write_kept(len(counts), offsets, neighbours, starts, kept, width="warp")
+    return starts, kept

@@ -21,6 +21,12 @@ def test_check_row():
     check(text, (9, 0))
 
 
+def test_simplified_rows():
+    csr = "int64[]", "uint32[]"
+    check(rows.count_kept.kernels["warp"].ptx((*csr, "int64[]"), (9, 0)), (9, 0))
+    check(rows.write_kept.kernels["warp"].ptx((*csr, "int64[]", "uint32[]"), (9, 0)), (9, 0))
+
+
 def test_row_numbers():
     text = rows.number_tile.kernels["warp"].ptx(("int64[]", "uint32[]"), (9, 0))
     check(text, (9, 0))

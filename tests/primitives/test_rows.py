@@ -1,13 +1,14 @@
-"""The row of an entry, by two searches of the offsets, and of all entries."""
+"""The row of an entry, by two searches of the offsets, and of all entries; rows that become simple."""
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.primitives.rows import TILE, row_from, row_numbers, row_of
+from edgewise.primitives.rows import TILE, are_simple, flags_of, row_from, row_numbers, row_of, simplified
 
 WHERE = arrays.resolve(os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu"))
 
@@ -41,3 +42,25 @@ def test_row_numbers(lengths, kind):
     found = row_numbers(arrays.move(offsets, WHERE), kind)
     assert arrays.device_of(found) == WHERE and found.dtype == kind
     assert found.tolist() == np.repeat(np.arange(len(lengths)), lengths).tolist()
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("kind", ["uint32", "int64"])
+def test_simplified_rows(kind):
+    draw = np.random.default_rng(2)
+    given = [[], [1], [0, 0], [3, 3, 3], [4, 4, 5], [], np.sort(draw.integers(0, 60, 200)), [6, 8, 8]]
+    offsets = np.concatenate([[0], np.cumsum([*map(len, given)])]).astype(np.int64)
+    rows = [arrays.move(one, WHERE) for one in (offsets, np.concatenate(given).astype(kind))]
+    starts, kept = simplified(*rows)
+    assert kept.dtype == kind and {*map(arrays.device_of, (starts, kept))} == {WHERE}
+    wanted = [sorted({*map(int, row)} - {number}) for number, row in enumerate(given)]
+    assert [kept[a:b].tolist() for a, b in pairwise(starts)] == wanted
+    assert flags_of(*rows) == [1, 0] and are_simple(starts, kept)
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+def test_rows_that_descend():
+    offsets, *rows = (arrays.move(np.array(one), WHERE) for one in ([0, 2, 3, 4], [2, 1, 2, 0], [1, 2, 2, 0]))
+    assert [flags_of(offsets, row) for row in rows] == [[1, 1], [0, 0]]

@@ -39,7 +39,7 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.errors import OptionError
-from edgewise.primitives import count
+from edgewise.primitives import ascending, count
 
 #: Kinds of thread groups.
 WARP, BLOCK, GRID = 0, 1, 2
@@ -400,9 +400,8 @@ class ApexCounter:
         """Sort the vertices that have wedges by these, most first; the host waits once."""
         keys = arrays.empty(self.n_vertices, np.int64, self.device)
         key_of_wedges(self.n_vertices, self.wedges, keys)
-        keys.sort()
         order = arrays.empty(self.n_vertices, np.int64, self.device)
-        place_apex(self.n_vertices, keys, order, Limits(*self.limits[::-1]), self.facts)
+        place_apex(self.n_vertices, ascending(keys), order, Limits(*self.limits[::-1]), self.facts)
         total, most, *self.parts = arrays.move(self.facts, "cpu").tolist()
         self.total, self.parts = total, [0, *self.parts]
         self.order, self.sizes = order[: self.parts[-1]], self._table_sizes(most)

@@ -29,7 +29,7 @@ from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument
 from edgewise.index_type import index_type
 from edgewise.ingest.csr import rows_from_edges
-from edgewise.primitives import exclusive_scan
+from edgewise.primitives import ascending, exclusive_scan
 from edgewise.primitives.counting_sort import bounds_of, counting_order, offsets_in_order
 from edgewise.primitives.rows import row_of
 
@@ -480,9 +480,8 @@ def with_sorted_rows(given):
     entries, device = len(given.neighbours), arrays.device_of(given.offsets)
     keys = arrays.empty(entries, np.int64, device)
     key_of_number(entries, given, keys)
-    keys.sort()
     neighbours = arrays.empty(entries, given.neighbours.dtype, device)
-    take_lower(entries, keys, neighbours)
+    take_lower(entries, ascending(keys), neighbours)
     return CSR(given.offsets, neighbours)
 
 
@@ -495,14 +494,12 @@ def _rank_by_keys(given, degrees, entries):
     keys, rank = arrays.empty(n, np.int64, device), arrays.empty(n, np.uint32, device)
     sizes, facts = arrays.empty(n, np.int64, device), arrays.zeros(len(Facts()), np.int64, device)
     key_of_degree(n, degrees, keys)
-    keys.sort()
-    place_vertex(n, keys, rank, sizes, facts)
+    place_vertex(n, ascending(keys), rank, sizes, facts)
     starts, keys = exclusive_scan(sizes), arrays.empty(given_entries, np.int64, device)
     key_of_entry(given_entries, given, rank, keys, degrees, facts)
-    keys.sort()
     csr = RankedCSR(starts, arrays.empty(entries, np.uint32, device), starts[:-1].copy())
     rows = arrays.empty(entries, np.uint32, device)
-    place_entry(entries, keys, csr, rows)
+    place_entry(entries, ascending(keys), csr, rows)
     found = Facts(*arrays.move(facts, "cpu").tolist())
     return Ranked(*csr, rank, 0, 0, rows, found.max_degree), found
 
