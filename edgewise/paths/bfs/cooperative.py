@@ -16,7 +16,8 @@ it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland a
 are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
 is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
-Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.tiles`).
+Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.marked_rows`), and a level is
+dense there from far fewer vertices on.
 
 *Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
@@ -43,7 +44,16 @@ from edgewise.device.warps import (
     shuffle,
     warp_size,
 )
-from edgewise.paths.bfs.tiles import TiledRows, bytes_of_tiles, expand_tiles, reach, tiled
+from edgewise.paths.bfs.marked_rows import (
+    MarkedRows,
+    expand_tiles,
+    groups_of,
+    list_tiles,
+    mark_level,
+    marked,
+    reach,
+    tiles_of,
+)
 from edgewise.paths.block_queues import (
     PIECE,
     WORDS,
@@ -87,6 +97,10 @@ COUNTED_PART = 64
 GROUP_ENTRIES = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 THREAD_ENTRIES = 64
+#: Entries that a frontier has by the mean degree from which it is taken densely, if the rows are on the host.
+MARKED_ENTRIES = 1 << 18
+#: How many times smaller it may then become before rounds are sparse again: it takes a pass over all vertices.
+LAG = 16
 #: Queues in one array, each with a counter.
 QUEUES = 5
 
@@ -107,7 +121,7 @@ SETS = Rounds(QUEUES * APART, words(Counters))
 class Search(NamedTuple):
     """State of a search; dense rounds list pieces of rows from the beginning of the queues."""
 
-    rows: CSR | TiledRows  # without weights
+    rows: CSR | MarkedRows  # without weights
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
@@ -122,6 +136,7 @@ class Limits(NamedTuple):
     group: int  # threads that read one row in a sparse round, a power of two
     dense_from: int  # size of a frontier from which the first rounds are dense
     dense_later: int  # the same after these
+    lag: int  # so many times smaller a frontier may become before rounds after a dense one are sparse
     cutoff: int  # vertices further away are not reached
     none: int  # distance of vertices that are not reached
 
@@ -285,22 +300,30 @@ def top_down_pieces(worker, level, search, n_pieces):
 
 
 @by_class
-def expand(rows, worker, level, search, pieces):
-    """Expand all vertices at ``level`` over rows of this kind; return the number of vertices reached."""
+def expand(rows, worker, level, search, pieces, is_marked):
+    """Expand all vertices at ``level`` over rows of this kind; return the number of vertices reached.
+
+    ``is_marked`` tells whether a dense round has marked them all.
+    """
 
 
 @expand.of(CSR)
-def expand_on_gpu(rows, worker, level, search, pieces):
+def expand_on_gpu(rows, worker, level, search, pieces, is_marked):
     """Expand the vertices over rows in the memory of the GPU."""
     n_reached = top_down(worker, level, search, pieces)
     barrier_wait(worker)
     return n_reached + top_down_pieces(worker, level, search, load(search.counts, pieces))
 
 
-@expand.of(TiledRows)
-def expand_on_host(rows, worker, level, search, pieces):
+@expand.of(MarkedRows)
+def expand_on_host(rows, worker, level, search, pieces, is_marked):
     """Expand the vertices over rows on the host."""
-    return expand_tiles(rows, worker, level, search.distances)
+    if not is_marked:
+        mark_level(rows, worker, level, search.distances)
+        barrier_wait(worker)
+    list_tiles(rows, worker, level, search.queue, search.counts, pieces)
+    barrier_wait(worker)
+    return expand_tiles(rows, worker, level, search, load(search.counts, pieces))
 
 
 @device
@@ -395,7 +418,7 @@ def upwards(search, frontier, unvisited, unread):
 
 
 @device
-def dense_round(worker, level, search, counters, upward):
+def dense_round(worker, level, search, counters, upward, is_marked):
     """Take a level densely; return the number of vertices reached, and of their entries, -1 if not known."""
     counts, pieces = search.counts, counters + AT.pieces
     if upward:
@@ -405,7 +428,7 @@ def dense_round(worker, level, search, counters, upward):
         n_reached, n_entries = n_reached + more, n_entries + more_entries
         add_block_sum(worker, counts, counters + AT.entries, n_entries)
     else:
-        n_reached = expand(search.rows, worker, level, search, pieces)
+        n_reached = expand(search.rows, worker, level, search, pieces, is_marked)
     add_block_sum(worker, counts, counters + AT.reached, n_reached)
     barrier_wait(worker)
     n_entries = load(counts, counters + AT.entries)
@@ -425,6 +448,12 @@ def list_level(worker, level, search, which):
 def dense_size(limits, rounds):
     """Size of a frontier from which a round is dense."""
     return limits.dense_from if rounds < COUNTED_ROUNDS else limits.dense_later
+
+
+@device
+def is_large(limits, rounds, size, is_marked):
+    """Whether a frontier is taken densely for the number of its vertices."""
+    return size * (limits.lag if is_marked else 1) >= dense_size(limits, rounds)
 
 
 @device
@@ -448,21 +477,21 @@ def run(worker, search, limits):
     counts, capacity = search.counts, len(search.queue) // QUEUES
     size = begin(worker, search, limits)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
-    level, rounds, dense_until, inside = 0, 0, 0, False
+    level, rounds, dense_until, inside, is_marked = 0, 0, 0, False, False
     n, m = len(search.distances), len(search.rows.neighbours)
     frontier, unvisited, unread = np.int64(-1), n - size, np.int64(m)
     while size > 0 and level < limits.cutoff:
         counters = set_of(SETS, rounds)
         if worker.id == 0:
             clear(counts, free, SETS, set_of(SETS, rounds + 1))
-        dense = level < dense_until or (size >= dense_size(limits, rounds) and not inside)
+        dense = level < dense_until or (is_large(limits, rounds, size, is_marked) and not inside)
         counted = rounds < COUNTED_ROUNDS or (size >= COUNTED_VERTICES and rounds < LEVEL_ROUNDS)
         if counted and not (dense or inside):
             frontier = count_queued(worker, search, near, size, counters + AT.frontier)
             dense = frontier >= dense_entries(search, rounds)
         if not dense:
             last = min(level + (1 if rounds < LEVEL_ROUNDS else WINDOW), limits.cutoff)
-            window = Window(near, spill, far, spare, counters, size, last)
+            is_marked, window = False, Window(near, spill, far, spare, counters, size, last)
             left = sparse_window(worker, limits.group, search, window)
             inside = 0 < left <= capacity
             if left > capacity:
@@ -482,11 +511,12 @@ def run(worker, search, limits):
                 frontier = count_level(worker, level, search, counters + AT.frontier)
             unread -= frontier if frontier >= 0 else size * m // n
             upward = upwards(search, frontier, unvisited, unread)
-            size, frontier = dense_round(worker, level, search, counters, upward)
+            size, frontier = dense_round(worker, level, search, counters, upward, is_marked)
             level, unvisited = level + 1, unvisited - size
+            is_marked = not upward and level > dense_until
             if level < dense_until:
                 size, frontier = max(size, 1), np.int64(-1)  # the window has reached some before
-            elif level == dense_until or 0 < size < dense_size(limits, rounds + 1):
+            elif level == dense_until or (size > 0 and not is_large(limits, rounds + 1, size, is_marked)):
                 list_level(worker, level, search, free)
                 near, free = free, near
                 barrier_wait(worker)
@@ -500,32 +530,34 @@ def dense_sizes(n_vertices, dense_from):
     return first, max(first, min(n_vertices // LATER_PART, LATER_TIMES * first))
 
 
-def room_of_queues(n_entries, dense_later):
+def room_of_queues(n_vertices, n_entries, dense_later):
     """Words of the queues of a search."""
-    return (
-        QUEUES * 2 * (dense_later + max(n_entries // PIECE, -(-room_for_pieces(n_entries) // (2 * QUEUES))))
-    )
+    lists = max(room_for_pieces(n_entries), 2 * tiles_of(n_vertices, n_entries))
+    return QUEUES * 2 * (dense_later + max(n_entries // PIECE, -(-lists // (2 * QUEUES))))
 
 
 def bytes_on_gpu(size):
     """Bytes that a search takes on its GPU beside the rows."""
-    words = room_of_queues(size.entries, dense_sizes(size.vertices, QUEUED_VERTICES)[1])
-    return 4 * size.vertices + size.width * words + bytes_of_tiles(size) + 8 * SETS.end
+    dense_later = dense_sizes(size.vertices, QUEUED_VERTICES)[1]
+    words = room_of_queues(size.vertices, size.entries, dense_later)
+    return 4 * (size.vertices + groups_of(size.vertices)) + size.width * words + 8 * SETS.end
 
 
-def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
+def cooperative(adjacency, sources, cutoff, dense_from=None):
     """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
-    rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
+    rows, device, on_host = adjacency.outgoing, arrays.device_of(adjacency.offsets), adjacency.left_on_host
     n, m = rows.n_vertices, len(rows.neighbours)
-    dense_from, dense_later = dense_sizes(n, dense_from)
+    sizes = dense_sizes(n, QUEUED_VERTICES if dense_from is None else dense_from)
     nothing = arrays.empty(0, np.int64, device)
     no_rows = CSR(nothing, rows.neighbours[:0], rows.weights)
     incoming = adjacency.incoming if adjacency.has_incoming else no_rows
     distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(SETS.end, np.int64, device)
-    queue = arrays.empty(room_of_queues(m, dense_later), rows.neighbours.dtype, device)
+    queue = arrays.empty(room_of_queues(n, m, sizes[1]), rows.neighbours.dtype, device)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
-    limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
-    search = Search(tiled(rows) if adjacency.left_on_host else rows, incoming, distances, queue, counts)
+    if on_host and dense_from is None:
+        sizes = 2 * (max(1, min(sizes[1], MARKED_ENTRIES * n // max(m, 1))),)
+    limits = group, *sizes, LAG if on_host else 1, int(cutoff), int(unreached(np.int32))
+    search = Search(marked(rows) if on_host else rows, incoming, distances, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
     return distances
