@@ -51,7 +51,6 @@ from edgewise.paths.bfs.marked_rows import (
     list_tiles,
     mark_level,
     marked,
-    reach,
     tiles_of,
 )
 from edgewise.paths.block_queues import (
@@ -261,6 +260,16 @@ def sparse_window(worker, group, search, window):
         sparse_pieces(worker, search, window, n_pieces)
         barrier_wait(worker)
     return load(search.counts, window.spill * APART)
+
+
+@device
+def reach(distances, vertex, distance):
+    """Give a vertex that is not reached its distance; return the number of vertices reached."""
+    if distances[vertex] > distance:
+        # race: all that reach it in a round write the same, and it may be counted twice
+        distances[vertex] = distance
+        return 1
+    return 0
 
 
 @device

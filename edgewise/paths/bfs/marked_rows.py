@@ -69,16 +69,6 @@ def marked(rows) -> MarkedRows:
 
 
 @device
-def reach(distances, vertex, distance):
-    """Give a vertex that is not reached its distance; return the number of vertices reached."""
-    if distances[vertex] > distance:
-        # race: all that reach it in a round write the same, and it may be counted twice
-        distances[vertex] = distance
-        return 1
-    return 0
-
-
-@device
 def mark(rows, vertex, level):
     """Mark the group of a vertex at ``level``."""
     # race: all marks of a round are the same, and nobody reads them in it
@@ -127,10 +117,12 @@ def expand_tiles(rows, worker, level, search, n_tiles):
             one, two = neighbour_at(rows, tile, place), neighbour_at(rows, tile, place + lanes)
             three = neighbour_at(rows, tile, place + 2 * lanes)
             four = neighbour_at(rows, tile, place + 3 * lanes)
-            n_reached += reach_marked(rows, search.distances, one, level + 1)
-            n_reached += reach_marked(rows, search.distances, two, level + 1)
-            n_reached += reach_marked(rows, search.distances, three, level + 1)
-            n_reached += reach_marked(rows, search.distances, four, level + 1)
+            is_one, is_two = is_new(search.distances, one, level), is_new(search.distances, two, level)
+            is_three, is_four = is_new(search.distances, three, level), is_new(search.distances, four, level)
+            n_reached += reach_marked(rows, search.distances, one, level, is_one)
+            n_reached += reach_marked(rows, search.distances, two, level, is_two)
+            n_reached += reach_marked(rows, search.distances, three, level, is_three)
+            n_reached += reach_marked(rows, search.distances, four, level, is_four)
             place += 4 * lanes
     return n_reached
 
@@ -160,9 +152,17 @@ def neighbour_at(rows, tile, place):
 
 
 @device
-def reach_marked(rows, distances, vertex, distance):
-    """As :func:`reach`, of a vertex from a row of this level; its group is marked."""
-    if vertex < 0 or reach(distances, vertex, distance) == 0:
+def is_new(distances, vertex, level):
+    """Whether there is a vertex, and it is not reached."""
+    return vertex >= 0 and distances[vertex] > level + 1
+
+
+@device
+def reach_marked(rows, distances, vertex, level, is_new):
+    """Reach a vertex from ``level`` if it is new, and mark its group; return the number of vertices reached."""
+    if not is_new:
         return 0
-    mark(rows, vertex, distance)
+    # race: all that reach it in a round write the same, and it may be counted twice
+    distances[vertex] = level + 1
+    mark(rows, vertex, level + 1)
     return 1
