@@ -16,8 +16,8 @@ it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland a
 are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
 is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
-Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.marked_rows`), and a level is
-dense there from far fewer vertices on.
+Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.marked_rows`), from far
+fewer vertices on.
 
 *Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
@@ -96,9 +96,9 @@ COUNTED_PART = 64
 GROUP_ENTRIES = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 THREAD_ENTRIES = 64
-#: Entries that a frontier has by the mean degree from which it is taken densely, if the rows are on the host.
+#: Entries of a frontier, by the mean degree, from which it is taken densely if the rows are on the host.
 MARKED_ENTRIES = 1 << 18
-#: How many times smaller it may then become before rounds are sparse again: it takes a pass over all vertices.
+#: How many times smaller it may become before rounds are sparse again, which takes a pass over all vertices.
 LAG = 16
 #: Queues in one array, each with a counter.
 QUEUES = 5

@@ -44,8 +44,8 @@ class Tile(NamedTuple):
     """What a warp reads of a tile: of each lane's row the part in it, by places in the tile."""
 
     first: int  # entry at which the tile begins, negative if it begins before all
-    start: int  # first place of a row at this level
-    stop: int  # place behind the last of these rows
+    start: Any  # first place of a row at this level
+    stop: Any  # place behind the last of these rows
     end: Any  # place behind the lane's row
     active: Any  # lanes whose rows are at this level
 
@@ -92,7 +92,7 @@ def line_before(rows, group):
 
 @device
 def list_tiles(rows, worker, level, queue, counts, counter):
-    """List the tiles of the groups that are marked with ``level``: of each the group and the tile's number."""
+    """List the tiles of the groups that are marked with ``level``: of each the group and a number."""
     lanes, n_vertices = warp_size(), len(rows.offsets) - 1
     for base in range(worker.id - worker.id % lanes, len(rows.marks), worker.count):
         group, n_tiles = base + worker.id % lanes, np.int64(0)
@@ -159,7 +159,7 @@ def is_new(distances, vertex, level):
 
 @device
 def reach_marked(rows, distances, vertex, level, is_new):
-    """Reach a vertex from ``level`` if it is new, and mark its group; return the number of vertices reached."""
+    """Reach a vertex from ``level`` if it is new, and mark its group; return how many are reached."""
     if not is_new:
         return 0
     # race: all that reach it in a round write the same, and it may be counted twice
