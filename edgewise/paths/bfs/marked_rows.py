@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
+from edgewise.device.atomics import fetch_min
 from edgewise.device.launch import WARP
 from edgewise.device.target import device
 from edgewise.device.warps import ballot, find_segment, first_lane, last_lane, shuffle, warp_size
@@ -159,10 +160,12 @@ def is_new(distances, vertex, level):
 
 @device
 def reach_marked(rows, distances, vertex, level, is_new):
-    """Reach a vertex from ``level`` if it is new, and mark its group; return how many are reached."""
-    if not is_new:
+    """Reach a vertex from ``level`` if it is new, and mark its group; return how many are reached.
+
+    Each vertex is counted once: in a grid nine neighbours reach it at the same time, and by the sum of those
+    the search would believe that nothing is left, and turn.
+    """
+    if not is_new or fetch_min(distances, vertex, level + 1) <= level + 1:
         return 0
-    # race: all that reach it in a round write the same, and it may be counted twice
-    distances[vertex] = level + 1
     mark(rows, vertex, level + 1)
     return 1
