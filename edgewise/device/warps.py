@@ -57,22 +57,6 @@ def popcount(lanes):
     return int(lanes).bit_count()
 
 
-@device
-def first_lane(lanes):
-    """The first lane of a selection that is not empty."""
-    return popcount((lanes & -lanes) - 1)
-
-
-@device
-def last_lane(lanes):
-    """The last lane of a selection that is not empty."""
-    step = 1
-    while step < warp_size():
-        lanes |= lanes >> step
-        step *= 2
-    return popcount(lanes) - 1
-
-
 @on_cpu
 def warp_barrier():
     """Wait until all lanes have arrived; what they wrote before is visible to all of them afterwards."""

@@ -70,25 +70,19 @@ def append_long_rows(worker, queue, counts, counter, vertex, degree):
 
     Lists begin at the beginning of the queue, and :func:`room_for_pieces` tells how long they become.
     """
+    lanes = warp_size()
+    lane = worker.id % lanes
     if ballot(degree > WARP_ROW) == 0:
         return degree
     pieces = (degree + PIECE - 1) // PIECE if degree > WARP_ROW else np.int64(0)
-    append_pieces_of_lanes(worker, queue, counts, counter, vertex, pieces)
-    return degree if pieces == 0 else np.int64(0)
-
-
-@device
-def append_pieces_of_lanes(worker, queue, counts, counter, row, pieces):
-    """Append the pieces of each lane's row, none or more, in the order of the lanes."""
-    lanes = warp_size()
-    lane = worker.id % lanes
     last, slot = inclusive_scan(pieces, lane), np.int64(0)
     if lane == lanes - 1:
         slot = np.int64(fetch_add(counts, counter, last))
     slot = shuffle(slot, lanes - 1) + last - pieces
     for piece in range(pieces):
-        queue[2 * (slot + piece)] = row
+        queue[2 * (slot + piece)] = vertex
         queue[2 * (slot + piece) + 1] = piece
+    return degree if pieces == 0 else np.int64(0)
 
 
 @device

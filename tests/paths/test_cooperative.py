@@ -16,7 +16,7 @@ from tests import jitter
 from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.cooperative")
-marked_rows = import_module("edgewise.paths.bfs.marked_rows")
+tiles = import_module("edgewise.paths.bfs.tiles")
 NONE = driver.unreached(np.int32)
 simulated = pytest.mark.skipif(not SIMULATED, reason="the search runs on GPUs")
 
@@ -72,7 +72,7 @@ SMALL = {
 def small(monkeypatch):
     """Small limits; the simulator runs the functions as they are."""
     for limit, value in SMALL.items():
-        for page in (driver, marked_rows, import_module("edgewise.paths.block_queues")):
+        for page in (driver, tiles, import_module("edgewise.paths.block_queues")):
             monkeypatch.setattr(page, limit, value, raising=False)
 
 
@@ -144,8 +144,14 @@ ROUNDS = {
     "bottom-up": (1, {"upwards": lambda search, frontier, *unvisited: frontier > 0, "THREAD_ENTRIES": 1}),
     "in turn": (8, {"THREAD_ENTRIES": 2}),
     "top-down on the host": (1, {"upwards": lambda search, frontier, *unvisited: False, "TILE": 6}),
-    "in turn on the host": (8, {"THREAD_ENTRIES": 2, "TILE": 3}),
 }
+
+
+def tiled_by(size, rows):
+    """Rows whose tiles have so many entries, one less in the first tile."""
+    n_entries = len(rows.neighbours)
+    firsts = np.clip(np.arange(-(-(n_entries + 1) // size) + 1) * size - 1, 0, n_entries - 1)
+    return tiles.TiledRows(*rows[:2], np.searchsorted(rows.offsets, firsts, "right") - 1, 1)
 
 
 def distances_by(kind, seed, **replaced):
@@ -157,13 +163,13 @@ def distances_by(kind, seed, **replaced):
     )
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
-    distances, marks = (jitter.Jittery(np.zeros(N, np.int32), scheduler) for _ in range(2))
+    distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
     queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
     counts = np.zeros(driver.SETS.end, np.int64)
     queue, counts = jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
-    outgoing = marked_rows.MarkedRows(*rows[:2], marks, 1) if "TILE" in limits else rows
+    outgoing = tiled_by(limits["TILE"], rows) if "TILE" in limits else rows
     search = driver.Search(outgoing, rows, distances, queue, counts)
-    limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, 2, int(NONE) - 1, int(NONE))
+    limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
     shared = np.zeros((WORKERS, WORDS), np.int64)
     ended = jitter.run_region(
         scheduler,

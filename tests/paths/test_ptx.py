@@ -24,11 +24,10 @@ def near_far_kinds(weight, index):
     return "int32[]", search, limits
 
 
-def cooperative_kinds(index, on_host):
+def cooperative_kinds(index):
     rows = CSR, ("int64[]", f"{index}[]", "int32[]")
-    outgoing = (cooperative.MarkedRows, (*rows[1], "int64")) if on_host else rows
-    search = cooperative.Search, (outgoing, rows, "int32[]", f"{index}[]", "int64[]")
-    return "int32[]", search, (cooperative.Limits, ("int64", "int64[]", *6 * ("int64",)))
+    search = cooperative.Search, (rows, rows, "int32[]", f"{index}[]", "int64[]")
+    return "int32[]", search, (cooperative.Limits, ("int64", "int64[]", *5 * ("int64",)))
 
 
 @pytest.mark.parametrize(
@@ -58,9 +57,8 @@ def test_contraction_hierarchy():
     check(hierarchies.descend, descend, (9, 0))
 
 
-@pytest.mark.parametrize("index, on_host", [("uint32", False), ("uint32", True)])
-def test_cooperative(index, on_host):
-    check(cooperative.run, cooperative_kinds(index, on_host), (8, 0))
+def test_cooperative():
+    check(cooperative.run, cooperative_kinds("uint32"), (8, 0))
 
 
 def warps_kinds(index):

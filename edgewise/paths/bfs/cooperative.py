@@ -16,8 +16,7 @@ it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland a
 are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
 is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
-Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.marked_rows`), from far
-fewer vertices on.
+Rows on the host are read in the order of memory instead (:mod:`~edgewise.paths.bfs.tiles`).
 
 *Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
@@ -44,15 +43,7 @@ from edgewise.device.warps import (
     shuffle,
     warp_size,
 )
-from edgewise.paths.bfs.marked_rows import (
-    MarkedRows,
-    expand_tiles,
-    groups_of,
-    list_tiles,
-    mark_level,
-    marked,
-    tiles_of,
-)
+from edgewise.paths.bfs.tiles import TiledRows, bytes_of_tiles, expand_tiles, reach, tiled
 from edgewise.paths.block_queues import (
     PIECE,
     WORDS,
@@ -96,10 +87,6 @@ COUNTED_PART = 64
 GROUP_ENTRIES = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 THREAD_ENTRIES = 64
-#: Entries of a frontier, by the mean degree, from which it is taken densely if the rows are on the host.
-MARKED_ENTRIES = 1 << 18
-#: How many times smaller it may become before rounds are sparse again, which takes a pass over all vertices.
-LAG = 16
 #: Queues in one array, each with a counter.
 QUEUES = 5
 
@@ -120,7 +107,7 @@ SETS = Rounds(QUEUES * APART, words(Counters))
 class Search(NamedTuple):
     """State of a search; dense rounds list pieces of rows from the beginning of the queues."""
 
-    rows: CSR | MarkedRows  # without weights
+    rows: CSR | TiledRows  # without weights
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
     queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
@@ -135,7 +122,6 @@ class Limits(NamedTuple):
     group: int  # threads that read one row in a sparse round, a power of two
     dense_from: int  # size of a frontier from which the first rounds are dense
     dense_later: int  # the same after these
-    lag: int  # so many times smaller a frontier may become before rounds after a dense one are sparse
     cutoff: int  # vertices further away are not reached
     none: int  # distance of vertices that are not reached
 
@@ -263,16 +249,6 @@ def sparse_window(worker, group, search, window):
 
 
 @device
-def reach(distances, vertex, distance):
-    """Give a vertex that is not reached its distance; return the number of vertices reached."""
-    if distances[vertex] > distance:
-        # race: all that reach it in a round write the same, and it may be counted twice
-        distances[vertex] = distance
-        return 1
-    return 0
-
-
-@device
 def top_down(worker, level, search, pieces):
     """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
     distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
@@ -309,30 +285,22 @@ def top_down_pieces(worker, level, search, n_pieces):
 
 
 @by_class
-def expand(rows, worker, level, search, pieces, is_marked):
-    """Expand all vertices at ``level`` over rows of this kind; return the number of vertices reached.
-
-    ``is_marked`` tells whether a dense round has marked them all.
-    """
+def expand(rows, worker, level, search, pieces):
+    """Expand all vertices at ``level`` over rows of this kind; return the number of vertices reached."""
 
 
 @expand.of(CSR)
-def expand_on_gpu(rows, worker, level, search, pieces, is_marked):
+def expand_on_gpu(rows, worker, level, search, pieces):
     """Expand the vertices over rows in the memory of the GPU."""
     n_reached = top_down(worker, level, search, pieces)
     barrier_wait(worker)
     return n_reached + top_down_pieces(worker, level, search, load(search.counts, pieces))
 
 
-@expand.of(MarkedRows)
-def expand_on_host(rows, worker, level, search, pieces, is_marked):
+@expand.of(TiledRows)
+def expand_on_host(rows, worker, level, search, pieces):
     """Expand the vertices over rows on the host."""
-    if not is_marked:
-        mark_level(rows, worker, level, search.distances)
-        barrier_wait(worker)
-    list_tiles(rows, worker, level, search.queue, search.counts, pieces)
-    barrier_wait(worker)
-    return expand_tiles(rows, worker, level, search, load(search.counts, pieces))
+    return expand_tiles(rows, worker, level, search.distances)
 
 
 @device
@@ -427,7 +395,7 @@ def upwards(search, frontier, unvisited, unread):
 
 
 @device
-def dense_round(worker, level, search, counters, upward, is_marked):
+def dense_round(worker, level, search, counters, upward):
     """Take a level densely; return the number of vertices reached, and of their entries, -1 if not known."""
     counts, pieces = search.counts, counters + AT.pieces
     if upward:
@@ -437,7 +405,7 @@ def dense_round(worker, level, search, counters, upward, is_marked):
         n_reached, n_entries = n_reached + more, n_entries + more_entries
         add_block_sum(worker, counts, counters + AT.entries, n_entries)
     else:
-        n_reached = expand(search.rows, worker, level, search, pieces, is_marked)
+        n_reached = expand(search.rows, worker, level, search, pieces)
     add_block_sum(worker, counts, counters + AT.reached, n_reached)
     barrier_wait(worker)
     n_entries = load(counts, counters + AT.entries)
@@ -457,12 +425,6 @@ def list_level(worker, level, search, which):
 def dense_size(limits, rounds):
     """Size of a frontier from which a round is dense."""
     return limits.dense_from if rounds < COUNTED_ROUNDS else limits.dense_later
-
-
-@device
-def is_large(limits, rounds, size, is_marked):
-    """Whether a frontier is taken densely for the number of its vertices."""
-    return size * (limits.lag if is_marked else 1) >= dense_size(limits, rounds)
 
 
 @device
@@ -486,21 +448,21 @@ def run(worker, search, limits):
     counts, capacity = search.counts, len(search.queue) // QUEUES
     size = begin(worker, search, limits)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
-    level, rounds, dense_until, inside, is_marked = 0, 0, 0, False, False
+    level, rounds, dense_until, inside = 0, 0, 0, False
     n, m = len(search.distances), len(search.rows.neighbours)
     frontier, unvisited, unread = np.int64(-1), n - size, np.int64(m)
     while size > 0 and level < limits.cutoff:
         counters = set_of(SETS, rounds)
         if worker.id == 0:
             clear(counts, free, SETS, set_of(SETS, rounds + 1))
-        dense = level < dense_until or (is_large(limits, rounds, size, is_marked) and not inside)
+        dense = level < dense_until or (size >= dense_size(limits, rounds) and not inside)
         counted = rounds < COUNTED_ROUNDS or (size >= COUNTED_VERTICES and rounds < LEVEL_ROUNDS)
         if counted and not (dense or inside):
             frontier = count_queued(worker, search, near, size, counters + AT.frontier)
             dense = frontier >= dense_entries(search, rounds)
         if not dense:
             last = min(level + (1 if rounds < LEVEL_ROUNDS else WINDOW), limits.cutoff)
-            is_marked, window = False, Window(near, spill, far, spare, counters, size, last)
+            window = Window(near, spill, far, spare, counters, size, last)
             left = sparse_window(worker, limits.group, search, window)
             inside = 0 < left <= capacity
             if left > capacity:
@@ -520,12 +482,11 @@ def run(worker, search, limits):
                 frontier = count_level(worker, level, search, counters + AT.frontier)
             unread -= frontier if frontier >= 0 else size * m // n
             upward = upwards(search, frontier, unvisited, unread)
-            size, frontier = dense_round(worker, level, search, counters, upward, is_marked)
+            size, frontier = dense_round(worker, level, search, counters, upward)
             level, unvisited = level + 1, unvisited - size
-            is_marked = not upward and level > dense_until
             if level < dense_until:
                 size, frontier = max(size, 1), np.int64(-1)  # the window has reached some before
-            elif level == dense_until or (size > 0 and not is_large(limits, rounds + 1, size, is_marked)):
+            elif level == dense_until or 0 < size < dense_size(limits, rounds + 1):
                 list_level(worker, level, search, free)
                 near, free = free, near
                 barrier_wait(worker)
@@ -539,34 +500,32 @@ def dense_sizes(n_vertices, dense_from):
     return first, max(first, min(n_vertices // LATER_PART, LATER_TIMES * first))
 
 
-def room_of_queues(n_vertices, n_entries, dense_later):
+def room_of_queues(n_entries, dense_later):
     """Words of the queues of a search."""
-    lists = max(room_for_pieces(n_entries), 2 * tiles_of(n_vertices, n_entries))
-    return QUEUES * 2 * (dense_later + max(n_entries // PIECE, -(-lists // (2 * QUEUES))))
+    return (
+        QUEUES * 2 * (dense_later + max(n_entries // PIECE, -(-room_for_pieces(n_entries) // (2 * QUEUES))))
+    )
 
 
 def bytes_on_gpu(size):
     """Bytes that a search takes on its GPU beside the rows."""
-    dense_later = dense_sizes(size.vertices, QUEUED_VERTICES)[1]
-    words = room_of_queues(size.vertices, size.entries, dense_later)
-    return 4 * (size.vertices + groups_of(size.vertices)) + size.width * words + 8 * SETS.end
+    words = room_of_queues(size.entries, dense_sizes(size.vertices, QUEUED_VERTICES)[1])
+    return 4 * size.vertices + size.width * words + bytes_of_tiles(size) + 8 * SETS.end
 
 
-def cooperative(adjacency, sources, cutoff, dense_from=None):
+def cooperative(adjacency, sources, cutoff, dense_from=QUEUED_VERTICES):
     """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
-    rows, device, on_host = adjacency.outgoing, arrays.device_of(adjacency.offsets), adjacency.left_on_host
+    rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
-    sizes = dense_sizes(n, QUEUED_VERTICES if dense_from is None else dense_from)
+    dense_from, dense_later = dense_sizes(n, dense_from)
     nothing = arrays.empty(0, np.int64, device)
     no_rows = CSR(nothing, rows.neighbours[:0], rows.weights)
     incoming = adjacency.incoming if adjacency.has_incoming else no_rows
     distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(SETS.end, np.int64, device)
-    queue = arrays.empty(room_of_queues(n, m, sizes[1]), rows.neighbours.dtype, device)
+    queue = arrays.empty(room_of_queues(m, dense_later), rows.neighbours.dtype, device)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
-    if on_host and dense_from is None:
-        sizes = 2 * (max(1, min(sizes[1], MARKED_ENTRIES * n // max(m, 1))),)
-    limits = group, *sizes, LAG if on_host else 1, int(cutoff), int(unreached(np.int32))
-    search = Search(marked(rows) if on_host else rows, incoming, distances, queue, counts)
+    limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
+    search = Search(tiled(rows) if adjacency.left_on_host else rows, incoming, distances, queue, counts)
     run(search, Limits(int(sources[0]), others, *limits))
     return distances
