@@ -4,8 +4,8 @@ The components of a level are unions of those of the next higher one, and each i
 vertex.  A vertex that is the smallest of its component at the highest level may meet a smaller one at some
 level, and is never the smallest again.  So there is one level for each vertex, and one vertex that is the
 smallest of its component there: its *root*.  Both are in one word of 64 bits, the level in the highest byte.
-The label of a vertex at a level is where the way along the roots ends that have joined others at this level or
-a higher one:
+The label of a vertex at a level is where the way along the roots ends that have joined others at this level
+or a higher one:
 
     label = vertex
     while level of label >= level:
@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.components.rem import fetch_later
 from edgewise.components.sizes import STRETCH, STRETCH_OF_CORE
 from edgewise.device import arrays, cas, device, each, each_row, fetch_add, fetch_max
-from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import inclusive_scan
 from edgewise.errors import VerificationError
 from edgewise.index_type import index_type
@@ -39,8 +39,6 @@ from edgewise.primitives import filled
 #: Where the level of a word begins, and the bits of the vertex.
 LEVEL, VERTEX = np.uint64(56), np.uint64((1 << 56) - 1)
 NONE = np.uint64(0)
-#: How many edges ahead the words of the ends are fetched on the CPU.
-AHEAD = 16
 #: Vertices, in equal distances, that show which component grows most.
 SAMPLE = 1 << 12
 #: Blocks of a multiprocessor.
@@ -91,18 +89,10 @@ def join(nested, one, other, level):
             one, level = above, at
 
 
-@device
-def fetch_words(edge, nested, sources, targets):
-    """Start to read the words of the ends of a later edge."""
-    soon = min(edge + AHEAD, len(sources) - 1)
-    prefetch(nested, sources[soon])
-    prefetch(nested, targets[soon])
-
-
 @partial(each, ascending=True)
 def join_edge(edge, nested, sources, targets, levels):
     """Join the ends of an edge at its level; 0 is that of an edge that does not count."""
-    fetch_words(edge, nested, sources, targets)
+    fetch_later(edge, nested, sources, targets)
     if levels[edge] > 0:
         join(nested, sources[edge], targets[edge], levels[edge])
 
@@ -120,6 +110,14 @@ def settle(vertex, nested):
             word = (at << LEVEL) | (higher & VERTEX)
             nested[vertex] = word  # race: the vertex that others may read instead is on the same way
             higher = nested[word & VERTEX]
+
+
+@each
+def join_renumbered(vertex, numbers, nested, renumbered):
+    """Join a vertex and its root by other numbers."""
+    word = nested[vertex]
+    if word >> LEVEL > NONE:
+        join(renumbered, numbers[vertex], numbers[word & VERTEX], word >> LEVEL)
 
 
 @each
@@ -205,6 +203,15 @@ def labels_of(nested, n_levels, vertices, ids=None):
     else:
         write_names(len(vertices), vertices, ids, n_levels, nested, found)
     return found.reshape(n_levels, len(vertices))
+
+
+def reordered(nested, order):
+    """The same components, of the host, where ``order`` has the vertices in their new order."""
+    numbers, renumbered = np.empty(len(order), np.int64), np.zeros(len(order), np.uint64)
+    numbers[order] = np.arange(len(order))
+    join_renumbered(len(order), numbers, nested, renumbered)
+    settle(len(order), renumbered)
+    return renumbered
 
 
 def check_nested(nested, n_levels):

@@ -21,7 +21,7 @@ from edgewise.components.result import ClusterResult, Components, Name
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
 from edgewise.device.threads import few_steps
-from edgewise.errors import OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.index_type import as_labels, index_type
 from edgewise.ingest.arrow import arrow_array
@@ -197,9 +197,11 @@ class ThresholdComponents(ClusterResult):
 
         check_nested(arrays.move(self._nested_words, "cpu"), len(self.thresholds))
         own = graph is self.graph or graph.weights is None
+        weights = self._weights if own else graph.weights
+        if weights is None:
+            raise GraphError("the weights were not kept; verify with a graph that has them")
         sources, targets, weights = (
-            arrays.move(one, "cpu")
-            for one in (graph.sources, graph.targets, self._weights if own else graph.weights)
+            arrays.move(one, "cpu") for one in (graph.sources, graph.targets, weights)
         )
         for threshold in self.thresholds:
             kept, labels = is_reached(threshold, weights), self.at(threshold)._labels
@@ -239,6 +241,11 @@ class ThresholdTable(ClusterTable):
         return self.result.at(self.result.thresholds[0])
 
     @cached_property
+    def ids(self):
+        """The ids of all vertices, which a stream makes from marks."""
+        return self.graph.ids
+
+    @cached_property
     def nested(self):
         """The nested components on the host."""
         return arrays.move(self.result._nested_words, "cpu")
@@ -252,7 +259,7 @@ class ThresholdTable(ClusterTable):
 
     def prepare(self):
         """Compute what is the same for all blocks, on the cores that the calling thread may use."""
-        made = self.givers if self.name == "min" else self.nested
+        made = self.givers if self.name == "min" else (self.nested, self.ids)
         return made, self.order, self.min_size > 1 and self.sizes
 
     def _clusters(self, part):
@@ -262,7 +269,7 @@ class ThresholdTable(ClusterTable):
         """The names of the clusters of some vertices, for each threshold."""
         if self.name == "min":
             return (self.graph.ids_of(givers[part]) for givers in self.givers)
-        count, ids = len(self.added), self.graph.ids
+        count, ids = len(self.added), self.ids
         vertices = np.arange(part.start, part.stop, dtype=index_type(len(self.nested)))
         of_integers = self.name == "first" and isinstance(ids, np.ndarray)
         with few_steps(count * len(vertices)):

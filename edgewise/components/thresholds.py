@@ -113,7 +113,7 @@ def _weighted_edges(graph):
 
 
 def bytes_needed(size) -> int:
-    """Bytes of the nested components, and of the level of each edge; the number of thresholds does not matter."""
+    """Bytes of the nested components, and of the levels of the edges, however many thresholds there are."""
     return size.vertices * WORD + size.edges
 
 
