@@ -31,6 +31,7 @@ import numpy as np
 from edgewise.components.rem import fetch_later
 from edgewise.components.sizes import STRETCH, STRETCH_OF_CORE
 from edgewise.device import arrays, cas, device, each, each_row, fetch_add, fetch_max
+from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import inclusive_scan
 from edgewise.errors import VerificationError
 from edgewise.index_type import index_type
@@ -39,6 +40,8 @@ from edgewise.primitives import filled
 #: Where the level of a word begins, and the bits of the vertex.
 LEVEL, VERTEX = np.uint64(56), np.uint64((1 << 56) - 1)
 NONE = np.uint64(0)
+#: How many vertices ahead what a root has is fetched on the CPU.
+AHEAD = 32
 #: Vertices, in equal distances, that show which component grows most.
 SAMPLE = 1 << 12
 #: Blocks of a multiprocessor.
@@ -126,29 +129,34 @@ def write_levels_of_words(vertex, nested, levels):
     levels[vertex] = nested[vertex] >> LEVEL
 
 
-@device
-def label_below(label, level, nested):
-    """The label at a level of a vertex that has this label at the next higher one: it joins at most once."""
-    word = nested[label]
-    return word & VERTEX if word >> LEVEL >= np.uint64(level) else label
-
-
 @each
 def write_labels(item, vertices, n_levels, nested, labels):
     """Write the labels of a vertex at all levels, those of the lowest level first."""
-    label = np.uint64(vertices[item])
-    for level in range(n_levels, 0, -1):
-        label = label_below(label, level, nested)
-        labels[(level - 1) * len(vertices) + item] = label
+    prefetch(nested, nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX)
+    label, level = np.uint64(vertices[item]), np.int64(n_levels)
+    while level > 0:
+        word = nested[label]
+        joined_at = np.int64(word >> LEVEL)
+        while level > joined_at:
+            level -= 1
+            labels[level * len(vertices) + item] = label
+        label = word & VERTEX
 
 
 @each
 def write_names(item, vertices, ids, n_levels, nested, names):
     """Write the ids, which are integers, of the labels of a vertex at all levels."""
-    label = np.uint64(vertices[item])
-    for level in range(n_levels, 0, -1):
-        label = label_below(label, level, nested)
-        names[(level - 1) * len(vertices) + item] = ids[label]
+    soon = nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX
+    prefetch(nested, soon)
+    prefetch(ids, soon)
+    label, level = np.uint64(vertices[item]), np.int64(n_levels)
+    while level > 0:
+        word, name = nested[label], ids[label]
+        joined_at = np.int64(word >> LEVEL)
+        while level > joined_at:
+            level -= 1
+            names[level * len(vertices) + item] = name
+        label = word & VERTEX
 
 
 @each
@@ -171,6 +179,8 @@ def add_joined(stretch, lane, lanes, length, level, giant, growth):
     nested, levels, sizes, found = growth
     first, own, to_giant, largest = stretch * length, np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(first + lane, min(first + length, len(sizes)), lanes):
+        soon = min(vertex + AHEAD * lanes, len(sizes) - 1)
+        prefetch(sizes, np.int64(nested[soon] & VERTEX) if levels[soon] == level else soon)
         if levels[vertex] == level:
             own += 1
             size, root = np.int64(sizes[vertex]), np.int64(nested[vertex] & VERTEX)

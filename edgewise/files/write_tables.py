@@ -90,13 +90,19 @@ def as_tables(thing):
 
 def write_parquet(thing, stream, row_group=None) -> None:
     """Write Parquet, in row groups of so many rows, :data:`ROW_GROUP` by default."""
-    first, tables = _first(thing)
+    rows = row_group or ROW_GROUP
+    makers = thing.makers_of_rows(rows) if hasattr(thing, "makers_of_rows") else None
+    if makers is None:
+        first, tables = _first(thing)
+        blocks = _row_groups(tables, rows)
+    else:
+        first = makers[0]()
+        blocks = chain([first], makers[1:])
     repeating = _repeating(first)
     integers = _other_integers(first, repeating)
     options = {"use_dictionary": repeating, "data_page_size": PAGE, **_codecs(first, integers)}
     options["write_statistics"] = [*repeating, *_numbers(first)]
     options["column_encoding"] = dict.fromkeys(integers, INTEGERS)
-    blocks = _row_groups(tables, row_group or ROW_GROUP)
     start = list(islice(blocks, 2))
     if len(start) > 1:
         _write_row_groups(chain(start, blocks), stream, options)
@@ -105,7 +111,7 @@ def write_parquet(thing, stream, row_group=None) -> None:
 
 
 def _write_row_groups(tables, stream, options):
-    """Write tables with one schema to a stream, each as a row group; there is at least one table."""
+    """Write tables with one schema, or what makes them, to a stream, each as a row group; at least one."""
     joined, written = JoinedFooter(), len(MAGIC)
     stream.write(MAGIC)
     encode, workers = partial(_encoded, options=options), min(threads.count(), ENCODERS)
@@ -120,10 +126,11 @@ def _write_row_groups(tables, stream, options):
 
 
 def _encoded(table, options):
-    """A file with one row group, in memory."""
+    """A file with one row group, in memory, of a table or of what makes it."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
+    table = table() if callable(table) else table
     file = pa.BufferOutputStream()
     parquet.write_table(table, file, row_group_size=max(table.num_rows, 1), **options)
     return file.getvalue()
