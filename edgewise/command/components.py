@@ -6,6 +6,7 @@ found before, and with ``--stream`` many files are read once.
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from edgewise.command import options, outputs, report, streaming
 from edgewise.command.cluster_options import Clusters, View
@@ -181,7 +182,7 @@ def _stream_of(pairs, asked, plan, job, where, method, output):
     merge = where.get("merge", "auto")
     stream_team(None, where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
-    problem = Union(merge)
+    problem: Any = Union(merge)
     if scores.wanted:
         scores.check_stream(plan, where)
         from edgewise.streams.nested import JoinNested

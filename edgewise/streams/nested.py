@@ -143,7 +143,8 @@ class JoinNested:
         """The problem with the column of the scores of some files."""
         schema = files.first_schema()
         weight = weight_column(True, self.score, schema.names)
-        check_distinct(*files.id_columns, weight)
+        source, target = files.id_columns
+        check_distinct(source, target, weight)
         weight_type(schema.field(weight))  # raises for what is no number
         return JoinNested(self.thresholds, self.score, weight)
 
