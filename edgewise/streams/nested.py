@@ -17,6 +17,7 @@ from edgewise.components.threshold_result import ThresholdComponents
 from edgewise.components.thresholds import N_LEVELS, WORD, level_of
 from edgewise.device import arrays, compiled
 from edgewise.errors import GraphError, OutOfMemoryError
+from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.columns import weight_type
 from edgewise.ingest.pair_columns import check_distinct
 from edgewise.ingest.scores import weight_column
@@ -159,7 +160,8 @@ class JoinNested:
         column = batch.column(self.weight)
         kind = np.dtype(weight_type(batch.schema.field(self.weight)))
         try:
-            weights = column.cast(pa.from_numpy_dtype(kind)).to_numpy(zero_copy_only=False)
+            is_plain = column.type == pa.from_numpy_dtype(kind)
+            weights = numpy_array(column if is_plain else column.cast(pa.from_numpy_dtype(kind)))
         except pa.ArrowInvalid:
             problem = f"column {self.weight!r} holds {column.type}, with a number that {kind} cannot hold"
             raise GraphError(f"{problem}; convert all weights to float64") from None

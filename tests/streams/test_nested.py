@@ -1,5 +1,8 @@
 """Several thresholds of tables that are read once: as of the graph that is read from them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -125,3 +128,11 @@ def test_memory_is_checked(monkeypatch):
     monkeypatch.setattr(page.arrays, "free_memory", lambda device: 1000)
     with pytest.raises(OutOfMemoryError, match=r"vertices up to 99,999: 800,000 bytes needed, 1,000 free"):
         reducer.reserve(100_000)
+
+
+def test_pandas_is_not_imported(tmp_path):
+    """It takes as long as ten million rows on many cores; only a process of its own has none."""
+    parquet.write_table(table_of(), tmp_path / "t.parquet", row_group_size=400)
+    words = ["components", str(tmp_path / "t.parquet"), "--thresholds", "0.5,0.9", "--stream"]
+    code = f"import sys; from edgewise.command import run; run({[*words, '-o', str(tmp_path / 'o.parquet')]})"
+    subprocess.run([sys.executable, "-c", f"{code}; sys.exit('pandas' in sys.modules)"], check=True)
