@@ -152,7 +152,7 @@ def test_estimates_depend_on_what_is_there():
     assert len(after.steps) == 1 and after.bytes < before.bytes
     assert graph.estimate("components", method="rem").bytes == 40_000
     weighted = graph.with_weights(graph.sources.astype(float))
-    assert weighted.estimate("components", thresholds=[1, 2]).bytes == 90_000 + 9 * graph.n_edges
+    assert weighted.estimate("components", thresholds=[1, 2]).bytes == 80_000 + graph.n_edges
 
 
 def test_what_has_no_estimate():

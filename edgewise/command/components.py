@@ -6,6 +6,7 @@ found before, and with ``--stream`` many files are read once.
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from edgewise.command import options, outputs, report, streaming
 from edgewise.command.cluster_options import Clusters, View
@@ -64,13 +65,15 @@ def components(
     allowed = _ways(source, job, (wanted, scores, view, reading), str(method))
     call = "components", {"method": str(method)}
     problem = streaming.Problem(call, partial(_ways_of, scores.wanted), streams_large=True)
-    plan = streaming.planned(source, pairs, reading, allowed, problem, run.json)
+    tables = scores.of_tables(reading)
+    plan = streaming.planned(source, pairs, tables, allowed, problem, run.json)
     source = plan.source
     _check_outputs(job.output, goals.plot, plan, wanted, inputs, run.json)
     if run.devices is None and merge != "auto":
         raise OptionError("--merge is for several devices; add --devices")
     where = {"devices": run.devices, "merge": str(merge)} if run.devices else {"device": job.device}
-    stream = _stream_of(pairs, reading, plan, job, where, str(method), _shards_of(job, wanted, asked, plan))
+    shards = _shards_of(job, wanted, asked, plan)
+    stream = _stream_of(pairs, (tables, scores), plan, job, where, str(method), shards)
     with job.steps() as stage:
         if stream is not None:
             result = streaming.run_stream(stream, stage, job.name)
@@ -112,8 +115,10 @@ def _ways(source, job, asked, method):
         streams = method in ("auto", "rem")
     except OptionError:
         streams = False
+    if scores.thresholds is not None:
+        streams = streams and job.run.devices is None and job.device == "cpu"
     on_one = job.run.devices is None and view.kind() is None and job.goals.plot is None
-    all_rows = wanted.name is None and wanted.min_size == 1
+    all_rows = wanted.name is None and wanted.min_size == 1 and not scores.wanted
     to_folder = job.output is not None and is_folder(job.output)
     in_memory = not (source.stream or source.checkpoint or source.vertices)
     found = {
@@ -158,9 +163,12 @@ def _shards_of(job, wanted, asked, plan):
     return Output(job.output, wanted.name, wanted.min_size)
 
 
-def _stream_of(pairs, reading, plan, job, where, method, output):
-    """The job of a stream, if one is wanted; its tasks write the ``output``, if there is one."""
-    source = plan.source
+def _stream_of(pairs, asked, plan, job, where, method, output):
+    """The job of a stream, if one is wanted; its tasks write the ``output``, if there is one.
+
+    ``asked`` are the options of reading, and the scores.
+    """
+    source, (reading, scores) = plan.source, asked
     if not plan.wanted:
         source.check_unused()
         return None
@@ -174,8 +182,14 @@ def _stream_of(pairs, reading, plan, job, where, method, output):
     merge = where.get("merge", "auto")
     stream_team(None, where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
+    problem: Any = Union(merge)
+    if scores.wanted:
+        scores.check_stream(plan, where)
+        from edgewise.streams.nested import JoinNested
+
+        problem = JoinNested(scores.thresholds, columns.get("score"))
     if not plan.by_tasks:
-        return FileStream(pairs, columns, Union(merge), source.vertices, job.team, source.checkpoint)
+        return FileStream(pairs, columns, problem, source.vertices, job.team, source.checkpoint)
     from edgewise.streams import stream_by_tasks
 
     if "devices" in where:

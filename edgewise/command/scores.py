@@ -58,6 +58,11 @@ class Scores(NamedTuple):
         return self != (None,) * len(self)
 
     @property
+    def streams(self) -> bool:
+        """Whether thresholds are all that is asked, which need no pairs in memory."""
+        return self.thresholds is not None and not self.splits
+
+    @property
     def splits(self) -> bool:
         """Whether clusters are cut, by their size or by decisions."""
         return self.max_size is not None or self.decides
@@ -77,7 +82,7 @@ class Scores(NamedTuple):
         if self.one_to_one is not None and len(given) > 1:
             raise OptionError(f"--{given[0]} and --one-to-one are two choices; give one of the two")
         name = given[0] if given else ""
-        if self.wanted and stream:
+        if self.wanted and stream and not self.streams:
             raise OptionError(f"--{name} needs all pairs in memory; leave out it or --stream")
         if self.wanted and update is not None:
             raise OptionError(f"--{name} needs all pairs, not those of an update; leave out it or --update")
@@ -111,6 +116,22 @@ class Scores(NamedTuple):
         if "threshold" in reading:
             raise OptionError("--threshold and --thresholds are two choices; give one of the two")
         return self.thresholds[0]
+
+    def of_tables(self, reading):
+        """The options of reading tables that are streamed: no pair below all thresholds."""
+        return reading | {"threshold": self.least(reading)} if self.streams else reading
+
+    def check_stream(self, plan, where):
+        """Refuse what several thresholds of a stream cannot be found with."""
+        if plan.by_tasks:
+            other = "scheduler" if plan.source.scheduler else "memory"
+            raise OptionError(f"--thresholds needs all ids in one process; leave out it or --{other}")
+        if plan.source.checkpoint is not None:
+            raise OptionError("--thresholds are not saved in a checkpoint; leave out it or --checkpoint")
+        if where.get("device") != "cpu":
+            raise OptionError(
+                "--thresholds of a stream are found on one CPU; leave out --stream or the devices"
+            )
 
     def solve(self, graph, method, least, **where):
         """The components, at the thresholds and of the sizes that are wanted."""

@@ -219,7 +219,8 @@ def run_stream(job, stage, words):
     """Stream the files, which messages call ``words``; at Ctrl-C say how to continue."""
     with keyboard.remark(partial(_remedy, job)), stage("stream", f"streaming {words}") as progress:
         result = job.run(progress)
-        result.count  # noqa: B018 -- counted in this step, not while writing
+        for name in ("counts", "count"):  # in this step, not while writing
+            getattr(result, name, None)
         return result
 
 

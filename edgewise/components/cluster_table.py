@@ -6,6 +6,7 @@ The table is made block by block, and the records are read again for this, so th
 whole.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,12 +164,30 @@ class ClusterTable:
         if self.records is not None:
             return self._reader(read_ahead(self.batches()))
         starts = range(0, max(self.graph.n_vertices, 1), self.block)
-        return self._reader(in_order(self._batch_from, starts, threads.count(), "edgewise-table"))
+        make = partial(self._batch_from, rows=self.block)
+        return self._reader(in_order(make, starts, threads.count(), "edgewise-table"))
 
-    def _batch_from(self, start):
-        """The batch of the block that begins at a row, whose loops are this thread's alone."""
+    def makers_of_rows(self, rows):
+        """Functions that make tables of so many rows each, in any order; None if that cannot be.
+
+        So a thread that makes rows can encode them, too, while they are in its caches.
+        """
+        if self.records is not None or self.min_size > 1 or rows > self.block:
+            return None
+        self.prepare()
+        starts = range(0, max(self.graph.n_vertices, 1), rows)
+        return [partial(self._table_from, start, rows) for start in starts]
+
+    def _table_from(self, start, rows):
+        import pyarrow as pa
+
+        return pa.Table.from_batches([self._batch_from(start, rows)])
+
+    def _batch_from(self, start, rows):
+        """The batch of the rows that begin at one, whose loops are this thread's alone."""
+        stop = min(start + rows, self.graph.n_vertices)
         with threads.limited(1):
-            return next(self.batches(start, min(start + self.block, self.graph.n_vertices)))
+            return next(self.batches(start, stop))
 
     def _reader(self, batches):
         import pyarrow as pa

@@ -3,16 +3,24 @@
 The components of a level are unions of those of the next higher one, and each is called by its smallest
 vertex.  A vertex that is the smallest of its component at the highest level may meet a smaller one at some
 level, and is never the smallest again.  So there is one level for each vertex, and one vertex that is the
-smallest of its component there: its *root*.  The label of a vertex at a level is where the way along the
-roots ends that have joined others at this level or before:
+smallest of its component there: its *root*.  Both are in one word of 64 bits, the level in the highest byte.
+The label of a vertex at a level is where the way along the roots ends that have joined others at this level
+or a higher one:
 
     label = vertex
-    while joined_at[label] >= level:
-        label = roots[label]
+    while level of label >= level:
+        label = root of label
 
-That takes five bytes for each vertex, however many levels there are, and all labels of a vertex are on one
+That takes eight bytes for each vertex, however many levels there are, and all labels of a vertex are on one
 way, which has a step for each label that differs from the one before.  The sizes of components come from the
 same forest: each vertex adds what it has to its root, once.
+
+Edges come in any order, from any number of threads.  As in Rem's algorithm the larger end moves towards its
+root, along vertices that have joined at the level of the edge or a higher one.  If the vertex that it is at
+has joined at a lower level only, a compare-and-swap lets it join the other end at this level, and the edge
+that it had joined by is added again between the two vertices above.  Every edge is thus in a word, or with a
+thread that adds it, and a way shortened by the word of a vertex above it ends where it did.  The merge trees
+of Smirnov and Morozov ("Triplet Merge Trees", 2017) are built alike, with a height for each vertex.
 """
 
 from functools import partial
@@ -20,13 +28,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.components.rem import fetch_later
 from edgewise.components.sizes import STRETCH, STRETCH_OF_CORE
-from edgewise.components.trees import put_below_root
-from edgewise.device import arrays, device, each, each_row, fetch_add, fetch_max
+from edgewise.device import arrays, cas, device, each, each_row, fetch_add, fetch_max
+from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import inclusive_scan
 from edgewise.errors import VerificationError
+from edgewise.index_type import index_type
 from edgewise.primitives import filled
 
+#: Where the level of a word begins, and the bits of the vertex.
+LEVEL, VERTEX = np.uint64(56), np.uint64((1 << 56) - 1)
+NONE = np.uint64(0)
+#: How many vertices ahead what a root has is fetched on the CPU.
+AHEAD = 32
 #: Vertices, in equal distances, that show which component grows most.
 SAMPLE = 1 << 12
 #: Blocks of a multiprocessor.
@@ -35,81 +50,123 @@ BLOCKS = 8
 _each_stretch = each_row.by(max_blocks_per_sm=BLOCKS, least_chunk=1)
 
 
-class Nested(NamedTuple):
-    """Nested components.
-
-    Attributes
-    ----------
-    joined_at : (n,) uint8 array
-        Highest level at which a vertex is not the smallest of its component; 0 if there is none.
-    roots : (n,) index array
-        The smallest vertex of its component at that level; 0 if there is none.
-    """
-
-    joined_at: Any
-    roots: Any
-
-
 class Growth(NamedTuple):
     """What the components of a level are added up from.
 
     Attributes
     ----------
-    nested : Nested
+    nested : (n,) uint64 array
+    levels : (n,) uint8 array
+        Levels of the words.
     sizes : (n,) index array
         Members at the smallest vertices.
     found : (2,) int64 array
         Size of the largest component, and number of vertices that have joined others.
     """
 
-    nested: Nested
+    nested: Any
+    levels: Any
     sizes: Any
     found: Any
 
 
-@partial(each, ascending=True)
-def note_joined(vertex, level, parent, nested):
-    """Note that a vertex is no root any more, if this level is the first of those."""
-    above = parent[vertex]
-    if (nested.joined_at[vertex] == 0) & (np.int64(above) != vertex):  # one branch, seldom taken
-        nested.roots[vertex] = put_below_root(vertex, above, parent[above], parent)
-        nested.joined_at[vertex] = level
-
-
 @device
-def label_below(label, level, nested):
-    """The label at a level of a vertex that has this label at the next higher one: it joins at most once.
+def join(nested, one, other, level):
+    """Join two vertices at a level: words of zero are vertices that have joined no other."""
+    one, other, level = np.uint64(one), np.uint64(other), np.uint64(level)
+    while one != other:
+        if one < other:
+            one, other = other, one
+        word = nested[one]
+        at, above = word >> LEVEL, word & VERTEX
+        if at >= level:
+            if above > other:  # look further, and shorten the way
+                higher = nested[above]
+                if higher >> LEVEL >= at:
+                    above = higher & VERTEX
+                    cas(nested, one, word, (at << LEVEL) | above)
+            one = above
+        elif cas(nested, one, word, (level << LEVEL) | other) == word:
+            if at == NONE:
+                return
+            one, level = above, at
 
-    Both are read, since a branch would be predicted wrongly.
-    """
-    root = nested.roots[label]
-    return root if nested.joined_at[label] >= level else label
+
+@partial(each, ascending=True)
+def join_edge(edge, nested, sources, targets, levels):
+    """Join the ends of an edge at its level; 0 is that of an edge that does not count."""
+    fetch_later(edge, nested, sources, targets)
+    if levels[edge] > 0:
+        join(nested, sources[edge], targets[edge], levels[edge])
+
+
+@partial(each, ascending=True)
+def settle(vertex, nested):
+    """Point a vertex at its root, which is itself if it has joined no other."""
+    word = nested[vertex]
+    at = word >> LEVEL
+    if at == NONE:
+        nested[vertex] = vertex  # race: the level, which is all that others read of it, remains 0
+    else:
+        higher = nested[word & VERTEX]
+        while higher >> LEVEL >= at:
+            word = (at << LEVEL) | (higher & VERTEX)
+            nested[vertex] = word  # race: the vertex that others may read instead is on the same way
+            higher = nested[word & VERTEX]
+
+
+@each
+def join_renumbered(vertex, numbers, nested, renumbered):
+    """Join a vertex and its root by other numbers."""
+    word = nested[vertex]
+    if word >> LEVEL > NONE:
+        join(renumbered, numbers[vertex], numbers[word & VERTEX], word >> LEVEL)
+
+
+@each
+def write_levels_of_words(vertex, nested, levels):
+    """Write the level of a word."""
+    levels[vertex] = nested[vertex] >> LEVEL
 
 
 @each
 def write_labels(item, vertices, n_levels, nested, labels):
     """Write the labels of a vertex at all levels, those of the lowest level first."""
-    label = vertices[item]
-    for level in range(n_levels, 0, -1):
-        label = label_below(label, level, nested)
-        labels[(level - 1) * len(vertices) + item] = label
+    prefetch(nested, nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX)
+    label, level = np.uint64(vertices[item]), np.int64(n_levels)
+    while level > 0:
+        word = nested[label]
+        joined_at = np.int64(word >> LEVEL)
+        while level > joined_at:
+            level -= 1
+            labels[level * len(vertices) + item] = label
+        label = word & VERTEX
 
 
 @each
 def write_names(item, vertices, ids, n_levels, nested, names):
     """Write the ids, which are integers, of the labels of a vertex at all levels."""
-    label = vertices[item]
-    for level in range(n_levels, 0, -1):
-        label = label_below(label, level, nested)
-        names[(level - 1) * len(vertices) + item] = ids[label]
+    soon = nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX
+    prefetch(nested, soon)
+    prefetch(ids, soon)
+    label, level = np.uint64(vertices[item]), np.int64(n_levels)
+    while level > 0:
+        word, name = nested[label], ids[label]
+        joined_at = np.int64(word >> LEVEL)
+        while level > joined_at:
+            level -= 1
+            names[level * len(vertices) + item] = name
+        label = word & VERTEX
 
 
 @each
 def write_level(vertex, level, nested, labels):
     """Write the label of a vertex at one level."""
-    label = labels.dtype.type(vertex)
-    while nested.joined_at[label] >= level:
-        label = nested.roots[label]
+    label = np.uint64(vertex)
+    word = nested[label]
+    while word >> LEVEL >= np.uint64(level):
+        label = word & VERTEX
+        word = nested[label]
     labels[vertex] = label
 
 
@@ -119,12 +176,14 @@ def add_joined(stretch, lane, lanes, length, level, giant, growth):
 
     What joins the component that grows most is added up first.
     """
-    nested, sizes, found = growth
+    nested, levels, sizes, found = growth
     first, own, to_giant, largest = stretch * length, np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(first + lane, min(first + length, len(sizes)), lanes):
-        if nested.joined_at[vertex] == level:
+        soon = min(vertex + AHEAD * lanes, len(sizes) - 1)
+        prefetch(sizes, np.int64(nested[soon] & VERTEX) if levels[soon] == level else soon)
+        if levels[vertex] == level:
             own += 1
-            size, root = np.int64(sizes[vertex]), np.int64(nested.roots[vertex])
+            size, root = np.int64(sizes[vertex]), np.int64(nested[vertex] & VERTEX)
             if root == giant:
                 to_giant += size
             else:
@@ -138,22 +197,17 @@ def add_joined(stretch, lane, lanes, length, level, giant, growth):
         fetch_max(found, 0, largest)
 
 
-def new_nested(n, dtype, where) -> Nested:
-    """Vertices on a device that have joined no others."""
-    return Nested(arrays.zeros(n, np.uint8, where), arrays.zeros(n, dtype, where))
-
-
 def labels_at(nested, level):
     """The label of each vertex at one level: (n,) index array on the device of the forest."""
-    n, where = len(nested.roots), arrays.device_of(nested.roots)
-    labels = arrays.empty(n, nested.roots.dtype, where)
+    n = len(nested)
+    labels = arrays.empty(n, index_type(n), arrays.device_of(nested))
     write_level(n, level, nested, labels)
     return labels
 
 
 def labels_of(nested, n_levels, vertices, ids=None):
     """Labels of some vertices at all levels, or the ids of these, which are integers: (levels, vertices)."""
-    found = np.empty(n_levels * len(vertices), nested.roots.dtype if ids is None else ids.dtype)
+    found = np.empty(n_levels * len(vertices), vertices.dtype if ids is None else ids.dtype)
     if ids is None:
         write_labels(len(vertices), vertices, n_levels, nested, found)
     else:
@@ -161,25 +215,35 @@ def labels_of(nested, n_levels, vertices, ids=None):
     return found.reshape(n_levels, len(vertices))
 
 
+def reordered(nested, order):
+    """The same components, of the host, where ``order`` has the vertices in their new order."""
+    numbers, renumbered = np.empty(len(order), np.int64), np.zeros(len(order), np.uint64)
+    numbers[order] = np.arange(len(order))
+    join_renumbered(len(order), numbers, nested, renumbered)
+    settle(len(order), renumbered)
+    return renumbered
+
+
 def check_nested(nested, n_levels):
-    """Raise VerificationError unless what vertices of host arrays join are roots: ways end, and skip none."""
-    joined = np.flatnonzero(nested.joined_at)
-    levels, roots = nested.joined_at[joined], nested.roots[joined]
-    wrong = (roots >= joined) | (levels > n_levels)
+    """Raise VerificationError unless what vertices of the host join are roots: ways end, and skip none."""
+    levels, roots = nested >> LEVEL, nested & VERTEX
+    vertices = np.arange(len(nested), dtype=np.uint64)
+    wrong = np.where(levels > 0, roots >= vertices, roots != vertices) | (levels > n_levels)
     if not wrong.any():
-        wrong = nested.joined_at[roots] >= levels
+        wrong = (levels > 0) & (levels[roots.astype(np.int64)] >= levels)
     if wrong.any():
-        vertex = joined[wrong.argmax()]
-        root = nested.roots[vertex]
-        raise VerificationError(f"vertex {vertex} joins vertex {root}, which is no root there")
+        vertex = int(wrong.argmax())
+        raise VerificationError(f"vertex {vertex} joins vertex {roots[vertex]}, which is no root there")
 
 
 def counts_and_largest(nested, n_levels):
     """Number of components and size of the largest one at each level: (levels,) int64 arrays on the host."""
-    n, where = len(nested.roots), arrays.device_of(nested.roots)
-    dtype, length = nested.roots.dtype, STRETCH_OF_CORE if where == "cpu" else STRETCH
+    n, where = len(nested), arrays.device_of(nested)
+    dtype, length = index_type(n), STRETCH_OF_CORE if where == "cpu" else STRETCH
     sizes = filled(n, 1, dtype) if where == "cpu" else arrays.full(n, 1, dtype, where)
-    growth = Growth(nested, sizes, arrays.move(np.array([min(n, 1), 0]), where))
+    levels = arrays.empty(n, np.uint8, where)
+    write_levels_of_words(n, nested, levels)
+    growth = Growth(nested, levels, sizes, arrays.move(np.array([min(n, 1), 0]), where))
     giants, rows = _growing_most(nested, n_levels), []
     for level in range(n_levels, 0, -1):
         add_joined(-(-n // length), length, level, giants[level], growth, width="warp")
@@ -190,12 +254,11 @@ def counts_and_largest(nested, n_levels):
 
 def _growing_most(nested, n_levels):
     """The component of each level that most vertices of a sample join there; -1 where none does."""
-    n = len(nested.roots)
-    step = max(1, n // SAMPLE)
-    joined_at, roots = (arrays.move(arrays.contiguous(one[::step]), "cpu") for one in nested)
+    step = max(1, len(nested) // SAMPLE)
+    words = arrays.move(arrays.contiguous(nested[::step]), "cpu")
     found = [-1] * (n_levels + 1)
     for level in range(1, n_levels + 1):
-        own, counts = np.unique(roots[joined_at == level], return_counts=True)
+        own, counts = np.unique(words[words >> LEVEL == level] & VERTEX, return_counts=True)
         if len(own):
             found[level] = int(own[counts.argmax()])
     return found

@@ -11,7 +11,6 @@ from edgewise.cached_property import cached_property
 from edgewise.components.cluster_table import ClusterTable, sizes_at_roots
 from edgewise.components.naming import name_givers_of_levels
 from edgewise.components.nested import (
-    Nested,
     check_nested,
     counts_and_largest,
     labels_at,
@@ -22,9 +21,9 @@ from edgewise.components.result import ClusterResult, Components, Name
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
 from edgewise.device.threads import few_steps
-from edgewise.errors import OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
-from edgewise.index_type import as_labels
+from edgewise.index_type import as_labels, index_type
 from edgewise.ingest.arrow import arrow_array
 from edgewise.result import cached_array, counted
 
@@ -53,16 +52,11 @@ class ThresholdComponents(ClusterResult):
 
     thresholds: tuple[Any, ...]
     edge_counts: np.ndarray
-    _joined_at: Any
-    _roots: Any
+    _nested_words: Any
     _weights: Any
 
     def _uses_weights(self):
         return True
-
-    @property
-    def _nested_components(self):
-        return Nested(self._joined_at, self._roots)
 
     @cached_array
     def labels(self) -> np.ndarray:
@@ -73,11 +67,11 @@ class ThresholdComponents(ClusterResult):
         (thresholds, n_vertices) int32 or int64 array
         """
         n, count = self.graph.n_vertices, len(self.thresholds)
-        device = arrays.device_of(self._roots)
+        device = arrays.device_of(self._nested_words)
         with arrays.guard(device):
-            labels = arrays.empty(count * n, self._roots.dtype, device).reshape(count, n)
+            labels = arrays.empty(count * n, index_type(n), device).reshape(count, n)
             for level, of_level in enumerate(labels, 1):
-                write_level(n, level, self._nested_components, of_level)
+                write_level(n, level, self._nested_words, of_level)
         return as_labels(labels)
 
     def at(self, threshold: float) -> Components:
@@ -102,16 +96,16 @@ class ThresholdComponents(ClusterResult):
         if threshold not in self.thresholds:
             listed = ", ".join(map(str, self.thresholds))
             raise OptionError(f"{argument('threshold', threshold)} is none of the thresholds {listed}")
-        with arrays.guard(arrays.device_of(self._roots)):
-            labels = labels_at(self._nested_components, self.thresholds.index(threshold) + 1)
+        with arrays.guard(arrays.device_of(self._nested_words)):
+            labels = labels_at(self._nested_words, self.thresholds.index(threshold) + 1)
         own: Any = {"devices": self.devices, "threshold": threshold}
         return Components(self.graph, self.method, self.seconds, labels, **own)
 
     @cached_array
     def _counts_and_largest(self):
         count = len(self.thresholds)
-        with arrays.guard(arrays.device_of(self._roots)), few_steps(count * self.graph.n_vertices):
-            return counts_and_largest(self._nested_components, count)
+        with arrays.guard(arrays.device_of(self._nested_words)), few_steps(count * self.graph.n_vertices):
+            return counts_and_largest(self._nested_words, count)
 
     @property
     def counts(self) -> np.ndarray:
@@ -201,12 +195,13 @@ class ThresholdComponents(ClusterResult):
     def _verify(self, graph):
         from edgewise.components.certificate import verify
 
-        nested = Nested(*(arrays.move(one, "cpu") for one in self._nested_components))
-        check_nested(nested, len(self.thresholds))
+        check_nested(arrays.move(self._nested_words, "cpu"), len(self.thresholds))
         own = graph is self.graph or graph.weights is None
+        weights = self._weights if own else graph.weights
+        if weights is None:
+            raise GraphError("the weights were not kept; verify with a graph that has them")
         sources, targets, weights = (
-            arrays.move(one, "cpu")
-            for one in (graph.sources, graph.targets, self._weights if own else graph.weights)
+            arrays.move(one, "cpu") for one in (graph.sources, graph.targets, weights)
         )
         for threshold in self.thresholds:
             kept, labels = is_reached(threshold, weights), self.at(threshold)._labels
@@ -246,9 +241,14 @@ class ThresholdTable(ClusterTable):
         return self.result.at(self.result.thresholds[0])
 
     @cached_property
+    def ids(self):
+        """The ids of all vertices, which a stream makes from marks."""
+        return self.graph.ids
+
+    @cached_property
     def nested(self):
         """The nested components on the host."""
-        return Nested(*(arrays.move(one, "cpu") for one in self.result._nested_components))
+        return arrays.move(self.result._nested_words, "cpu")
 
     @cached_property
     def givers(self):
@@ -259,7 +259,7 @@ class ThresholdTable(ClusterTable):
 
     def prepare(self):
         """Compute what is the same for all blocks, on the cores that the calling thread may use."""
-        made = self.givers if self.name == "min" else self.nested
+        made = self.givers if self.name == "min" else (self.nested, self.ids)
         return made, self.order, self.min_size > 1 and self.sizes
 
     def _clusters(self, part):
@@ -269,8 +269,8 @@ class ThresholdTable(ClusterTable):
         """The names of the clusters of some vertices, for each threshold."""
         if self.name == "min":
             return (self.graph.ids_of(givers[part]) for givers in self.givers)
-        count, ids = len(self.added), self.graph.ids
-        vertices = np.arange(part.start, part.stop, dtype=self.nested.roots.dtype)
+        count, ids = len(self.added), self.ids
+        vertices = np.arange(part.start, part.stop, dtype=index_type(len(self.nested)))
         of_integers = self.name == "first" and isinstance(ids, np.ndarray)
         with few_steps(count * len(vertices)):
             names = labels_of(self.nested, count, vertices, ids if of_integers else None)

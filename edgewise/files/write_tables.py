@@ -94,14 +94,20 @@ def write_parquet(thing, stream, row_group=None, repeating=None, keeps_types=Tru
     ``repeating`` are the columns whose values repeat; where it is left out, a sample shows them.  A file that
     does not keep the types of Arrow holds what a dictionary stands for.
     """
-    first, tables = _first(thing)
+    rows = row_group or ROW_GROUP
+    makers = thing.makers_of_rows(rows) if hasattr(thing, "makers_of_rows") else None
+    if makers is None:
+        first, tables = _first(thing)
+        blocks = _row_groups(tables, rows)
+    else:
+        first = makers[0]()
+        blocks = chain([first], makers[1:])
     repeating = _repeating(first) if repeating is None else repeating
     integers = _other_integers(first, repeating)
     options = {"use_dictionary": repeating, "data_page_size": PAGE, **_codecs(first, integers)}
     options["write_statistics"] = [*repeating, *_numbers(first)]
     options["column_encoding"] = dict.fromkeys(integers, INTEGERS)
     options["store_schema"] = keeps_types
-    blocks = _row_groups(tables, row_group or ROW_GROUP)
     start = list(islice(blocks, 2))
     if len(start) > 1:
         _write_row_groups(chain(start, blocks), stream, options)
@@ -110,7 +116,7 @@ def write_parquet(thing, stream, row_group=None, repeating=None, keeps_types=Tru
 
 
 def _write_row_groups(tables, stream, options):
-    """Write tables with one schema to a stream, each as a row group; there is at least one table."""
+    """Write tables with one schema, or what makes them, to a stream, each as a row group; at least one."""
     joined, written = JoinedFooter(), len(MAGIC)
     stream.write(MAGIC)
     encode, workers = partial(_encoded, options=options), min(threads.count(), ENCODERS)
@@ -125,10 +131,11 @@ def _write_row_groups(tables, stream, options):
 
 
 def _encoded(table, options):
-    """A file with one row group, in memory."""
+    """A file with one row group, in memory, of a table or of what makes it."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
+    table = table() if callable(table) else table
     file = pa.BufferOutputStream()
     parquet.write_table(table, file, row_group_size=max(table.num_rows, 1), **options)
     return file.getvalue()

@@ -156,14 +156,13 @@ class SpanningForest(Result):
             counts = self._counts(threshold)
             if device == "cpu" and n + self.n_edges < tuning.CPU.components_alone:
                 return self._components(counts, threshold)
-            from edgewise.components.thresholds import Levels, unite_levels
-            from edgewise.components.trees import compress
+            from edgewise.components.nested import labels_at
+            from edgewise.components.thresholds import nested_components
 
-            levels = Levels(counts.view(np.uint8), self.sources, self.targets)
             arrays.synchronize(device)
             start = perf_counter()
-            ((_, labels, _),) = unite_levels(n, 1, levels)
-            compress(n, labels)
+            nested = nested_components(n, self.sources, self.targets, counts.view(np.uint8))
+            labels = labels_at(nested, 1)
             arrays.synchronize(device)
         return Components(
             self.graph,

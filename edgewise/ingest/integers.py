@@ -118,14 +118,14 @@ def number_by_marks(edge, sources, targets, origin, marks, numbers, other_number
 
 
 @each
-def write_distances(word, marks, distances):
-    """Write the distances that are marked in a word."""
+def write_marked(word, first, skipped, marks, numbers):
+    """Write the numbers that are marked in a word, from ``first`` on, after so many that are skipped."""
     left = marks.words[word]
-    number = np.int64(marks.before[word])
+    place = np.int64(marks.before[word]) - skipped
     while left:
         rest = left & (left - ONE)
-        distances[number] = (np.uint64(word) << WORD) + count_bits((left ^ rest) - ONE)
-        left, number = rest, number + 1
+        numbers[place] = np.uint64(first) + (np.uint64(word) << WORD) + count_bits((left ^ rest) - ONE)
+        left, place = rest, place + 1
 
 
 @each
@@ -226,7 +226,7 @@ def _by_marking(endpoints, origin, span):
     with timer("look up"):
         number_by_marks(len(endpoints[0]), *endpoints, origin, marks, *numbers)
     distances = np.empty(count, np.uint64)
-    write_distances(len(words), marks, distances)
+    write_marked(len(words), 0, 0, marks, distances)
     return numbers, distances
 
 

@@ -26,6 +26,7 @@ from edgewise.components import connected_components
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
+from edgewise.ingest.records import Records
 
 if TYPE_CHECKING:
     import pyarrow
@@ -224,18 +225,26 @@ def _graph(nodes, node_id, edges, columns, condition) -> tuple[Graph, pyarrow.Da
     """
     import pyarrow.types
 
-    records, pairs = _arrow(nodes, {"id": node_id}), _arrow(edges, columns, condition)
+    records = _arrow(nodes, {"id": node_id})
+    pairs = _arrow(edges, columns, condition).combine_chunks()  # of each batch few rows meet the condition
     for name, column in {node_id: records["id"], **{columns[name]: pairs[name] for name in ENDS}}.items():
         if column.null_count:
             raise GraphError(f"{name} is null; give such rows an id, or leave them out")
     number = partial(Graph.from_frame, pairs, *ENDS, weight="level" in columns and "level")
     try:
-        graph = number(vertices=records)
+        graph = number(vertices=_records(records))
     except GraphError:  # records that are there twice, or an unknown id
-        graph = number(vertices=_arrow(nodes, {"id": f"distinct {node_id}"}))
+        graph = number(vertices=_records(_arrow(nodes, {"id": f"distinct {node_id}"})))
     graph.records = None
     kind = records["id"].type
     return graph, kind if pyarrow.types.is_integer(kind) else None
+
+
+def _records(table) -> Records:
+    """The ids of records, whose text is checked once, where they are numbered."""
+    return Records(
+        table.schema, "id", lambda names: table.select(names).to_batches(), "the records", len(table)
+    )
 
 
 def _arrow(frame, columns, condition=None) -> pyarrow.Table:

@@ -228,7 +228,8 @@ class FileStream:
         dtype = "uint64" if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else "int64"
         if least is not None and least >= 0 and largest > np.iinfo(np.int64).max:
             dtype = "uint64"  # one of the columns holds int64, but no negative number
-        if least is not None and self.n_vertices is None and (least < 0 or largest >= limit):
+        unknown = least is None and self.problem.needs_ranges
+        if self.n_vertices is None and (unknown or (least is not None and (least < 0 or largest >= limit))):
             return Plan(n_rows, "sparse", dtype)
         room = min(limit, largest + 1) if largest is not None else self.n_vertices or 0
         return Plan(n_rows, "dense", dtype, limit, room)
@@ -254,7 +255,7 @@ class FileStream:
 
     def _read(self, pairs, attempt):
         saved_at = monotonic()
-        leaves_nothing = pairs.ids.joins_beside and self.problem.weight is None
+        leaves_nothing = pairs.ids.joins_beside and not self.problem.leaves_edges
         ahead = 0 if leaves_nothing else AHEAD_IN_PIECE  # no batch waits of which nothing is left
         found = self.shards.chosen(pairs, pairs.n_threads, attempt=attempt, after=self.position, ahead=ahead)
         try:

@@ -69,14 +69,15 @@ class StreamedForest(SpanningForest):
 
 
 class Weights(NamedTuple):
-    """Checked weights of edges at the positions from ``first`` on."""
+    """Checked weights of edges at the positions from ``first`` on, or levels, of which 0 joins nothing."""
 
     values: Any
     first: int
+    are_levels: bool = False
 
     def part(self, rows):
         """Those in a slice with a start."""
-        return Weights(self.values[rows], self.first + rows.start)
+        return self._replace(values=self.values[rows], first=self.first + rows.start)
 
 
 class ForestReducer:
@@ -272,6 +273,7 @@ class KeepForest:
     #: As of :class:`~edgewise.streams.union.Union`.
     bytes_per_number = {"host": 80, "device": 100}
     numbers_at_least = 1 << 22
+    needs_ranges, leaves_edges = False, True
 
     def __init__(self, weight, maximum):
         self.weight, self.maximum = weight, bool(maximum)

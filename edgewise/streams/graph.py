@@ -3,9 +3,11 @@
 import numpy as np
 
 from edgewise.device import arrays
+from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError
 from edgewise.graph import Graph
 from edgewise.ingest.id_types import restored
+from edgewise.ingest.integers import Marks, write_marked
 from edgewise.ingest.representation import take_origin
 
 
@@ -99,10 +101,14 @@ class MarkedIds:
             return np.empty(0, self.dtype)
         first = int(np.searchsorted(self.before, start, "right")) - 1
         last = int(np.searchsorted(self.before, stop, "left"))
-        bits = np.unpackbits(self.words[first:last].view(np.uint8), bitorder="little")
-        skipped = start - int(self.before[first])
-        ids = np.flatnonzero(bits)[skipped : skipped + stop - start] + 64 * first
-        return ids.astype(self.dtype, copy=False)
+        skipped, marked = int(self.before[first]), int(self.before[last])
+        ids, marks = (
+            np.empty(marked - skipped, np.uint64),
+            Marks(self.words[first:last], self.before[first:last]),
+        )
+        with few_steps(len(ids)):
+            write_marked(last - first, 64 * first, skipped, marks, ids)
+        return ids[start - skipped : stop - skipped].view(self.dtype)
 
     def take(self, numbers):
         """The ids of some numbers."""

@@ -9,6 +9,9 @@ without an edge to another; ``state()`` returns arrays by name for a checkpoint,
 ``join_beside(left, right, weights)`` at once, which returns what is left to be collected of the pairs, in
 their turn, or ``None`` if it could not join them.
 
+Labels are index arrays, or words of nested components (:mod:`~edgewise.components.nested`), in which a level
+is beside the vertex; that remains where vertices are renumbered.
+
 Where ids are vertex numbers, there is a parent for every number up to the largest id.  An id occurs if it has
 another vertex as its label, if it is the label of another vertex, or if it has a self-loop; self-loops are
 marked while the edges are read.  At the end counts of bits number the ids that occur in ascending order, and
@@ -20,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgewise.components.nested import VERTEX, reordered
 from edgewise.device import each
 from edgewise.errors import GraphError, argument
 from edgewise.index_type import index_type
@@ -99,8 +103,12 @@ class DenseIds:
             if self.n_vertices is not None:
                 self._refuse(columns, row_of)
             raise NotDenseError
-        if not self.all_occur and (self_loops := columns[0] == columns[1]).any():
-            self._mark(columns[0][self_loops])
+        if not self.all_occur:
+            alone = columns[0] == columns[1]
+            if weights is not None and weights.are_levels:
+                alone |= weights.values == 0
+            if alone.any():
+                self._mark(np.concatenate([column[alone] for column in columns]))
         self.reducer.join(columns, max(largest), weights)
 
     def _refuse(self, columns, row_of):
@@ -164,11 +172,9 @@ class SparseIds:
         labels, ids = self.reducer.labels(last=True), self.numbers.ids()
         del self.numbers
         order = np.argsort(ids)
-        ids, labels = ids[order], labels[order]
-        smallest = np.empty(len(ids), labels.dtype)
-        smallest[labels[::-1]] = np.arange(len(ids) - 1, -1, -1, dtype=labels.dtype)  # the last write stays
+        ids = ids[order]
         are_numbers = len(ids) == 0 or (int(ids[0]) == 0 and int(ids[-1]) == len(ids) - 1)
-        return smallest[labels], None if are_numbers else ids
+        return in_order(labels, order), None if are_numbers else ids
 
     def marks(self, count):
         return np.ones(count, np.uint8)
@@ -235,11 +241,21 @@ def _resize(marks, length):
     return longer
 
 
+def in_order(labels, order):
+    """The labels of vertices in another order, each the first vertex of its component in that one."""
+    if labels.dtype == np.uint64:
+        return reordered(labels, order)
+    labels = labels[order]
+    smallest = np.empty(len(order), labels.dtype)
+    smallest[labels[::-1]] = np.arange(len(order) - 1, -1, -1, dtype=labels.dtype)  # the last write stays
+    return smallest[labels]
+
+
 @each
 def mark_members(vertex, labels, marks):
     """Mark a vertex with a smaller label, and its root."""
-    root = labels[vertex]
-    if root != vertex:
+    root = np.uint64(labels[vertex]) & VERTEX
+    if root != np.uint64(vertex):
         marks[vertex] = 1
         if not marks[root]:  # avoids concurrent writes to large roots
             marks[root] = 1
@@ -250,7 +266,9 @@ def renumber(vertex, first, base, labels, marks, renumbered):
     """Write the new label of a vertex that occurs to its position in the block."""
     number = np.uint64(first + vertex)
     if marks.words[number >> np.uint64(6)] >> (number & np.uint64(63)) & np.uint64(1):
-        renumbered[marks_below(number, marks) - base] = marks_below(np.uint64(labels[number]), marks)
+        word = np.uint64(labels[number])
+        new = np.uint64(marks_below(word & VERTEX, marks))
+        renumbered[marks_below(number, marks) - base] = (word & ~VERTEX) | new
 
 
 def compact_ids(labels, marks, dtype=np.int64):
@@ -273,6 +291,7 @@ def compact_ids(labels, marks, dtype=np.int64):
         renumbered = np.empty(end - base, labels.dtype)
         renumber(last - first, first, base, labels, Marks(words, before), renumbered)
         labels[base:end] = renumbered
-    kind, ids = index_type(count), MarkedIds(words, before, dtype)
+    kind = labels.dtype if labels.dtype == np.uint64 else index_type(count)
+    ids = MarkedIds(words, before, dtype)
     mostly_used = 2 * count > len(labels) and labels.dtype == kind
     return labels[:count] if mostly_used else labels[:count].astype(kind), ids

@@ -285,6 +285,9 @@ class Union:
     bytes_per_number = {"host": 12, "device": 5}
     #: Ids below this may serve as vertex numbers, however few rows there are.
     numbers_at_least = 1 << 26
+    #: Whether ids serve as vertex numbers only where footers say how large they are, and whether edges are
+    #: left of a batch that is joined beside others.
+    needs_ranges, leaves_edges = False, False
 
     def __init__(self, merge="auto"):
         self.merge = merge

@@ -44,6 +44,8 @@ WITHOUT_KERNELS, FEW = 110_000_000, 1 << 13
 OF_PAIR, OF_STRING_PAIR, OF_ID, OF_STRING = 21, 8, 6, 22
 #: Bytes for each id of a stream: of numbers up to the largest one, of other integers, and of strings.
 OF_NUMBER, OF_INTEGER, OF_STREAMED_STRING = 12, 60, 35
+#: Bytes that an id of a stream takes besides, if there are several thresholds.
+OF_LEVEL = 10
 #: Bytes of a forest: for each edge in memory; and of a stream, for each number of a vertex.
 OF_EDGE, OF_STREAMED_TREE = 45, 460
 #: Bytes of a score, which is read and then copied.
@@ -272,17 +274,18 @@ def _distinct_of_alike(found, drawn, total):
 
 
 def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
-    """The ways for some pairs, from the fastest one on; ``weighted`` if scores are kept in memory."""
+    """The ways for some pairs, from the fastest one on; ``weighted`` if their scores count."""
     strings = pairs.ids == "strings"
     text = pairs.length if strings else 0.0
     of_row = (OF_STRING_PAIR if strings else OF_PAIR) + WEIGHT * weighted
     of_id = text + (OF_STRING if strings else OF_ID)
     read, joined = (_decoded(pairs, groups, text) for groups in (WAITING, 1))
     whole = read + pairs.rows * of_row + pairs.distinct * of_id
+    level = OF_LEVEL * weighted
     kept = {
-        "dense": OF_NUMBER * pairs.end,
-        "sparse": OF_INTEGER * pairs.distinct,
-        "strings": (OF_STREAMED_STRING + text) * pairs.distinct,
+        "dense": (OF_NUMBER + level) * pairs.end,
+        "sparse": (OF_INTEGER + level) * pairs.distinct,
+        "strings": (OF_STREAMED_STRING + text + level) * pairs.distinct,
     }
     base = pairs.program_bytes
     least = WITHOUT_KERNELS if pairs.rows < FEW else base

@@ -104,7 +104,11 @@ def test_mistakes(pairs, tmp_path, capsys):
         (["--thresholds", "0.9", "--threshold", "0.8"], "--threshold and --thresholds"),
         (["--thresholds", "0.9", "--weight", "score"], "name their column with --score"),
         (["--thresholds", "0.9", "--top", "3"], "--top is of one threshold"),
-        (["--thresholds", "0.9", "--stream"], "--thresholds needs all pairs in memory"),
+        (["--max-size", "3", "--stream"], "--max-size needs all pairs in memory"),
+        (["--thresholds", "0.9", "--max-size", "3", "--stream"], "needs all pairs in memory"),
+        (["--thresholds", "0.9", "--scheduler", "local:2"], "--thresholds needs all ids in one process"),
+        (["--thresholds", "0.9", "--stream", "--checkpoint", "c"], "--thresholds are not saved"),
+        (["--thresholds", "0.9", "--stream", "--verify"], "--verify needs all pairs in memory"),
         (
             ["--thresholds", "0.9", "--update", "old.csv"],
             "--thresholds needs all pairs, not those of an update",

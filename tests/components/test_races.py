@@ -267,10 +267,11 @@ def grown_after(seed, giant, **replaced):
     """Sizes and what is found, of a component that three others join at the same time, by their vertices."""
     scheduler = jitter.Scheduler(seed)
     add = jitter.jittery(nested.add_joined.body, **replaced)
-    joined = nested.Nested(np.array([0, 2, 1, 1, 1]), np.array([0, 0, 0, 0, 0]))
+    levels = np.array([0, 2, 1, 1, 1], np.uint8)
+    joined = levels.astype(np.uint64) << nested.LEVEL
     sizes = jitter.Jittery(np.array([5, 1, 1, 2, 3]), scheduler)
     result = jitter.Jittery(np.array([5, 1]), scheduler)
-    growth = nested.Growth(joined, sizes, result)
+    growth = nested.Growth(joined, levels, sizes, result)
     scheduler.run(*(lambda at=at: add(at, 0, 1, 1, 1, giant, growth) for at in range(5)))
     return int(sizes.values[0]), result.values.tolist()
 
@@ -280,6 +281,45 @@ def test_components_that_join_at_once_are_all_added(giant):
     assert all(grown_after(seed, giant) == (11, [11, 4]) for seed in SEEDS)
     planted = {"fetch_add": jitter.careless_add}
     assert not all(grown_after(seed, giant, **planted) == (11, [11, 4]) for seed in SEEDS)
+
+
+#: Edges with levels, of which later ones take the place of earlier ones.
+SCORED = (
+    np.array([4, 4, 3, 5, 1, 5, 2, 6]),
+    np.array([3, 2, 5, 1, 4, 0, 6, 0]),
+    np.array([1, 2, 3, 1, 2, 3, 1, 2]),
+)
+
+
+def nested_by_three(seed, **replaced):
+    """Labels at three levels, of edges that three threads join while a fourth one points at roots."""
+    scheduler = jitter.Scheduler(seed)
+    join, settle = (jitter.jittery(one, **replaced) for one in (nested.join, nested.settle.body))
+    words = jitter.Jittery(np.zeros(7, np.uint64), scheduler)
+
+    def thread(number):
+        for edge in range(number, len(SCORED[0]), 3):
+            join(words, *(column[edge] for column in SCORED))
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    scheduler = jitter.Scheduler(seed)
+    settled = jitter.Jittery(words.values, scheduler)
+    scheduler.run(
+        *(lambda first=first: [settle(vertex, settled) for vertex in range(first, 7, 2)] for first in (0, 1))
+    )
+    nested.check_nested(settled.values, 3)
+    return [nested.labels_at(settled.values, level).tolist() for level in (1, 2, 3)]
+
+
+def test_edges_that_take_the_place_of_others_are_not_lost():
+    sources, targets, levels = SCORED
+    expected = [
+        oracle(7, *(one[levels >= level].tolist() for one in (sources, targets))) for level in (1, 2, 3)
+    ]
+    for seed in SEEDS:
+        assert nested_by_three(seed) == expected, f"seed {seed}"
+    careless = {"cas": jitter.careless_cas}
+    assert any(nested_by_three(seed, **careless) != expected for seed in SEEDS)
 
 
 def ranges_contracted_by_three(seed, **replaced):

@@ -216,7 +216,7 @@ def test_thresholds_are_refused_before_edges_are_derived(monkeypatch):
     edges = scored(ZOO["path"])
     graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
     needed = graph.estimate("components", thresholds=[1, 2]).bytes
-    own = 9 * (graph.n_vertices + graph.n_edges)
+    own = 8 * graph.n_vertices + graph.n_edges
     monkeypatch.setattr(page.arrays, "free_memory", lambda device: (needed + own) // 2)
     graph = ew.Graph(edges.n_vertices, rows=(edges.offsets, edges.neighbours, edges.csr_weights))
     with pytest.raises(OutOfMemoryError, match=rf"several thresholds: {needed:,} bytes needed"):
@@ -226,31 +226,32 @@ def test_thresholds_are_refused_before_edges_are_derived(monkeypatch):
     assert ew.connected_components(graph, thresholds=[1, 2]).thresholds == (1, 2)
 
 
+def with_word(found, vertex, level, root):
+    """A result of the host in which one vertex joins another one."""
+    nested = found.on_host()._nested_words.copy()
+    nested[vertex] = (level << 56) + root
+    return replace(found.on_host(), _nested_words=nested)
+
+
 def test_verifier_finds_what_is_wrong():
     found = ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85])
-    joined_at, roots = found._joined_at.copy(), found._roots.copy()
-    joined_at[3], roots[3] = 2, 0
     with pytest.raises(VerificationError, match=r"but are in two trees|joins vertices"):
-        replace(found, _joined_at=joined_at, _roots=roots).verify()
+        with_word(found, 3, 2, 0).verify()
 
 
-@pytest.mark.parametrize("vertex, level, root", [(0, 1, 0), (1, 1, 2), (1, 3, 0), (2, 1, 10**6)])
+@pytest.mark.parametrize("vertex, level, root", [(0, 1, 0), (1, 1, 2), (1, 3, 0), (2, 1, 10**6), (3, 0, 2)])
 def test_verifier_finds_ways_that_do_not_end(vertex, level, root):
-    """Or that lead out of the graph, or begin above the highest threshold."""
-    found = ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85]).on_host()
-    joined_at, roots = found._joined_at.copy(), found._roots.copy()
-    joined_at[vertex], roots[vertex] = level, root
+    """Or that lead out of the graph, begin above the highest threshold, or are those of a root."""
+    found = ew.connected_components(graph_of_pairs(), thresholds=[0.5, 0.85])
     with pytest.raises(VerificationError, match=f"vertex {vertex} joins vertex {root}, which is no root"):
-        replace(found, _joined_at=joined_at, _roots=roots).verify()
+        with_word(found, vertex, level, root).verify()
 
 
 def test_verifier_finds_ways_that_have_a_step_too_many():
     """The labels are right, but tables, and sizes, take one step for each threshold."""
     graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[0.5, 0.5])
-    found = ew.connected_components(graph, thresholds=[0.5]).on_host()
-    roots = found._roots.copy()
-    roots[2] = 1
-    wrong = replace(found, _roots=roots)
+    found = ew.connected_components(graph, thresholds=[0.5])
+    wrong = with_word(found, 2, 1, 1)
     assert wrong.labels.tolist() == found.labels.tolist()
     with pytest.raises(VerificationError, match="vertex 2 joins vertex 1, which is no root"):
         wrong.verify()
