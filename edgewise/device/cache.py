@@ -26,6 +26,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import RLock
 from uuid import uuid4
 
 from edgewise import notices, unfinished
@@ -51,6 +52,11 @@ wait_for_other: Callable[[str], None] | None = None
 progress: Callable[[], str] | None = None
 #: Locks of the kernels that this process compiles, by the name of the file.
 _kernel_locks: dict[str, ExitStack] = {}
+#: Threads that need their first kernels at the same time read the sources once, and not all of them.
+_lock = RLock()
+if hasattr(os, "register_at_fork"):
+    # a fork waits for the thread that reads; the child would find the lock taken for ever
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 _unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
 _unwarned = ["kernels there are not used; remove it, or set EDGEWISE_CACHE_DIR to a folder of your own"]
@@ -191,8 +197,10 @@ def is_ours(name: str) -> bool:
 def keep(dispatcher, name: str):
     """Keep what ``dispatcher`` (an ``njit`` function) compiles; ``name`` must be unique to it."""
     cpu_compiler().share_with_readonly(dispatcher)
-    path = folder() if is_ours(name) else None
-    if path is None and (shipped_folder() is None or not is_ours(name)):
+    with _lock:
+        path = folder() if is_ours(name) else None
+        is_kept = is_ours(name) and (path is not None or shipped_folder() is not None)
+    if not is_kept:
         prepare_cpu_compiler()
         return dispatcher
     read, write = partial(_read_kernel, name), partial(_write_kernel, name)

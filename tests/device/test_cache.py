@@ -3,14 +3,19 @@
 What is damaged, or what another user can have written, is not used.
 """
 
+import functools
 import os
 import pickle
 import random
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from numba import njit
 from numba.core import config
 
 from edgewise.device import cache, numba_internals
@@ -278,3 +283,22 @@ def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path
     assert not ran.exists()
     if level != "file":
         assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@compiling
+def test_threads_that_need_kernels_at_the_same_time_read_the_sources_once(folder, monkeypatch):
+    def read_slowly():
+        begun.append(1)
+        time.sleep(0.05)
+        return "state"
+
+    def keep(number):
+        barrier.wait()
+        cache.keep(njit(lambda: number), f"edgewise.one_of_some_{number}")
+
+    begun, barrier = [], threading.Barrier(6)
+    cache.folder.cache_clear()
+    monkeypatch.setattr(cache, "digest", functools.cache(read_slowly))
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(keep, range(6)))
+    assert len(begun) == 1
