@@ -138,7 +138,7 @@ def skip_levels(room, at, end, count):
             found += min(run, count - found)
             if run == _0:
                 return _0
-    return end if found == count else _0
+    return end if found == count and at == end else _0
 
 
 @device
@@ -220,7 +220,7 @@ def take_codes(decoding, at, end, count):
         at += (bits * (head >> _1)) if head & _1 else n_bytes
         left -= run
     state[ROWS], state[PLACE] = row, place
-    return True
+    return at == end
 
 
 @device

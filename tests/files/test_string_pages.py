@@ -266,6 +266,22 @@ def test_bytes_behind_the_strings_of_a_page(tmp_path):
     assert decoded(tmp_path / "a.parquet", is_optional=False) is None
 
 
+def test_bytes_that_are_missing_or_left_behind_codes_and_levels():
+    state = np.zeros(string_pages.STACK + string_pages.DEPTH, np.int64)
+    room = np.zeros(200, np.uint8)
+    room[100:104] = 1, 1 << 1 | 1, 0, 0  # eight codes of one bit
+    room[120:126] = 2, 0, 0, 0, 1 << 1 | 1, 255  # eight levels
+    starts, text, places = np.zeros(99, np.int32), np.zeros(100, np.uint8), np.full(4, 4, np.int32)
+    decoding = Decoding(room, places, starts, text, state)
+    at, count, levels = (np.uint64(number) for number in (100, 8, 120))
+    for end, right in (102, False), (103, True), (104, False):
+        state[string_pages.CODED], state[string_pages.ROWS] = 1, 0
+        assert string_pages.take_codes(decoding, at, np.uint64(end), count) == right
+    for length, right in (1, False), (2, True), (3, False):
+        room[120] = length
+        assert (string_pages.skip_levels(room, levels, np.uint64(150), count) > 0) == right
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_name_with_a_dot_is_not_that_of_a_nested_column(turned, monkeypatch, tmp_path):
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
