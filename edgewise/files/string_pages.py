@@ -32,15 +32,16 @@ WINDOW_AT = PAGE_AT + PAGE_BYTES + BEYOND
 READ_BYTES = 1 << 20
 #: Strings of a dictionary, and bytes of a column, at most.
 MOST_CODES, MOST_BYTES = 1 << 19, 1 << 28
-#: Types of pages, and encodings: strings, and codes of a dictionary by the older and the newer name.
-DATA_PAGE, DICTIONARY_PAGE, PLAIN, OLD_CODES, CODES = 0, 2, 0, 2, 8
-#: Fields of a header: type, sizes, and descriptions of pages, which begin with a count and an encoding.
+#: Types of pages, and encodings: strings, levels, and codes of a dictionary by the older and the newer name.
+DATA_PAGE, DICTIONARY_PAGE, PLAIN, RUNS, OLD_CODES, CODES = 0, 2, 0, 3, 2, 8
+#: Fields of a header: type, sizes, and descriptions of pages, which begin with a count, an encoding, and that
+#: of levels.
 FIELDS = (1, 2, 3)
 DESCRIPTIONS = (5, 7)
 #: Structures inside of each other in a header, at most.
 DEPTH = 4
 #: Where things are in the state: of the compressed pages, of the column, of the dictionary, of a header.
-AT, END, ROWS, PLACE, CODED, LONGEST, NEEDED, TYPE, SIZE, PACKED, VALUES, ENCODING, STACK = range(13)
+AT, END, ROWS, PLACE, CODED, LONGEST, NEEDED, TYPE, SIZE, PACKED, VALUES, ENCODING, LEVELS, STACK = range(14)
 #: What a call ends with: all whole pages are decoded, there is too little room for text, or Arrow is needed.
 MORE, LONGER, UNFIT = 0, 1, 2
 
@@ -87,7 +88,7 @@ def read_header(room, at, end, state):
             continue
         state[STACK + depth] += step
         field = state[STACK + depth]
-        if step == 0 or (kind == 12 and depth == DEPTH - 1):
+        if step == 0 or kind == 0 or (kind == 12 and depth == DEPTH - 1):
             return _0
         if kind == 12:  # a structure
             depth += 1
@@ -103,9 +104,9 @@ def read_header(room, at, end, state):
                     return _0
                 at += number
             elif depth == 0 and field in FIELDS:
-                state[TYPE + field - 1] = np.int64(number >> _1)
-            elif depth == 1 and state[STACK] in DESCRIPTIONS and field <= 2:
-                state[VALUES + field - 1] = np.int64(number >> _1)
+                state[TYPE + field - 1] = np.int64(number >> _1) ^ -np.int64(number & _1)
+            elif depth == 1 and state[STACK] in DESCRIPTIONS and field <= 3:
+                state[VALUES + field - 1] = np.int64(number >> _1) ^ -np.int64(number & _1)
         elif kind > 2:  # neither of the truth values
             return _0
     return _0
@@ -137,7 +138,7 @@ def skip_levels(room, at, end, count):
             found += min(run, count - found)
             if run == _0:
                 return _0
-    return end if found == count else _0
+    return end if found == count and at == end else _0
 
 
 @device
@@ -182,7 +183,7 @@ def take_strings(decoding, at, end, count):
         row += _1
         decoding.starts[row] = place
     decoding.state[ROWS], decoding.state[PLACE] = row, place
-    return True
+    return at == end
 
 
 @device
@@ -202,11 +203,12 @@ def take_codes(decoding, at, end, count):
         if head & _1:  # packed codes, eight at a time
             run = min((head >> _1) << _3, left)
             n_bytes = (run * bits + np.uint64(7)) >> _3
-        if run == _0 or at > end or n_bytes > end - at:
+        if run == _0 or head > LENGTH or at > end or n_bytes > end - at:
             return False
+        mask = ones if head & _1 else (_1 << n_bytes * _8) - _1
         for item in range(run):
             bit = np.uint64(item) * bits if head & _1 else _0
-            code = word_at(room, at + (bit >> _3)) >> (bit & np.uint64(7)) & ones
+            code = word_at(room, at + (bit >> _3)) >> (bit & np.uint64(7)) & mask
             if code >= n_codes:
                 return False
             source = np.uint64(decoding.places[code])
@@ -218,7 +220,7 @@ def take_codes(decoding, at, end, count):
         at += (bits * (head >> _1)) if head & _1 else n_bytes
         left -= run
     state[ROWS], state[PLACE] = row, place
-    return True
+    return at == end
 
 
 @device
@@ -250,7 +252,7 @@ def take_page(decoding, at, is_optional):
 
 
 @device
-def is_known(state, rows):
+def is_known(state, rows, is_optional):
     """Whether a page may be decoded here, by its header."""
     if state[TYPE] == DICTIONARY_PAGE:
         kind = state[ENCODING] in (PLAIN, OLD_CODES) and state[CODED] == 0 and state[ROWS] == 0
@@ -258,6 +260,7 @@ def is_known(state, rows):
     else:
         kind = state[TYPE] == DATA_PAGE and state[ENCODING] in (PLAIN, OLD_CODES, CODES)
         fits = state[SIZE] <= PAGE_BYTES and state[VALUES] <= rows - state[ROWS]
+        fits &= state[LEVELS] == RUNS or not is_optional
     known = state[SIZE] >= 0 and state[PACKED] >= 0 and state[VALUES] >= 0
     return known and kind and fits and state[PACKED] <= WINDOW_BYTES
 
@@ -271,7 +274,7 @@ def decode_pages(decoding, is_optional):
         at = read_header(decoding.room, np.uint64(state[AT]), end, state)
         if at == _0:
             return MORE  # which is not there if the header is unlike
-        if not is_known(state, rows):
+        if not is_known(state, rows, is_optional):
             return UNFIT
         if np.uint64(state[PACKED]) > end - at:
             return MORE
@@ -292,6 +295,8 @@ def string_column(file, chunk: Chunk, rows: int, is_optional: bool, kind: Any) -
     starts[0] = 0
     decoding = Decoding(_rooms.room, _rooms.places, starts, text, state)
     left, ended = chunk.packed, MORE
+    if chunk.begin + chunk.packed > file.seek(0, 2):
+        return None
     file.seek(chunk.begin)
     while ended == LONGER or state[END] - state[AT] or left:
         if ended == MORE and not (count := _read(file, decoding, left)):

@@ -153,7 +153,7 @@ class ParquetTable(TypedTable):
     def _levels(self):
         """Whether values may be null, of columns with at most one value in a row, by their names."""
         stored = map(self.metadata.schema.column, range(self.metadata.num_columns))
-        flat = [one for one in stored if one.max_repetition_level == 0 and one.max_definition_level <= 1]
+        flat = [one for one in stored if one.path == one.name and one.max_repetition_level == 0]
         return {one.path: one.max_definition_level == 1 for one in flat}
 
     def _row_bytes(self, group, columns):

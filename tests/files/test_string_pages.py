@@ -200,6 +200,114 @@ def test_codes_that_are_no_strings():
         assert string_pages.take_codes(decoding, at, end, count) == right
 
 
+def test_runs_of_a_code_have_whole_bytes():
+    """The value of a run takes whole bytes, all bits of which are the code."""
+    state = np.zeros(string_pages.STACK + string_pages.DEPTH, np.int64)
+    room = np.zeros(200, np.uint8)
+    room[100:103] = 1, 2 << 1, 2  # twice the code 2, although codes have one bit
+    starts, text, places = np.zeros(9, np.int32), np.zeros(100, np.uint8), np.full(4, 4, np.int32)
+    at, end, count = (np.uint64(number) for number in (100, 103, 2))
+    for n_codes, right in (2, False), (3, True):
+        state[string_pages.CODED], state[string_pages.ROWS] = n_codes, 0
+        decoding = Decoding(room, places, starts, text, state)
+        assert string_pages.take_codes(decoding, at, end, count) == right
+
+
+def test_runs_do_not_lead_back():
+    """Bytes of packed codes whose number overflows are no distance."""
+    state = np.zeros(string_pages.STACK + string_pages.DEPTH, np.int64)
+    state[string_pages.CODED] = 1
+    room = np.zeros(200, np.uint8)
+    groups = ((1 << 64) - 1) // 5  # five times this leads one byte back
+    number = groups << 1 | 1
+    head = [number >> 7 * part & 127 | 128 * (part < 9) for part in range(10)]
+    room[100:111] = 5, *head
+    starts, text, places = np.zeros(99, np.int32), np.zeros(100, np.uint8), np.full(4, 4, np.int32)
+    decoding = Decoding(room, places, starts, text, state)
+    at, end, count = (np.uint64(number) for number in (100, 150, 40))
+    assert not string_pages.take_codes(decoding, at, end, count)
+
+
+def described(**changed):
+    """The header of a page of values as bytes: fields of the compact protocol, some of them changed."""
+    facts = {"type": 0, "size": 50, "packed": 40, "count": 9, "encoding": 0, "levels": 3, "between": b""}
+    facts |= changed
+    first, last = ("type", "size", "packed"), ("count", "encoding", "levels")
+    fields = [b"".join(bytes([0x15, 2 * facts[name] % 256]) for name in names) for names in (first, last)]
+    return fields[0] + b"\x2c" + fields[1] + facts["between"] + bytes(2)
+
+
+def header_read(header, rows=100, is_optional=True):
+    """Whether the header of a page is read to its end, and says what can be decoded."""
+    room = np.zeros(len(header) + BEYOND, np.uint8)
+    room[: len(header)] = np.frombuffer(header, np.uint8)
+    state = np.zeros(string_pages.STACK + string_pages.DEPTH, np.int64)
+    end = string_pages.read_header(room, np.uint64(0), np.uint64(len(header)), state)
+    return end == len(header) and bool(string_pages.is_known(state, rows, is_optional))
+
+
+def test_headers_of_pages():
+    assert header_read(described())
+    assert header_read(described(between=b"\x18\x01a"))  # bytes, which are skipped
+    for name in "size", "packed", "count":
+        negative = bytearray(described())
+        negative[{"size": 3, "packed": 5, "count": 8}[name]] |= 1
+        assert not header_read(bytes(negative))
+    assert not header_read(described(between=b"\x10"))  # a field without a type
+    assert not header_read(described(levels=4))  # levels in the older encoding, which has no length
+    assert header_read(described(levels=4), is_optional=False)
+
+
+def test_bytes_behind_the_strings_of_a_page(tmp_path):
+    """They show that something is not as it seems, such as levels taken for a string."""
+    ids = random_ids(30, 20)
+    pa.parquet.write_table(pa.table({"id": ids}), tmp_path / "a.parquet", use_dictionary=False)
+    assert decoded(tmp_path / "a.parquet").to_pylist() == ids
+    assert decoded(tmp_path / "a.parquet", is_optional=False) is None
+
+
+def test_bytes_that_are_missing_or_left_behind_codes_and_levels():
+    state = np.zeros(string_pages.STACK + string_pages.DEPTH, np.int64)
+    room = np.zeros(200, np.uint8)
+    room[100:104] = 1, 1 << 1 | 1, 0, 0  # eight codes of one bit
+    room[120:126] = 2, 0, 0, 0, 1 << 1 | 1, 255  # eight levels
+    starts, text, places = np.zeros(99, np.int32), np.zeros(100, np.uint8), np.full(4, 4, np.int32)
+    decoding = Decoding(room, places, starts, text, state)
+    at, count, levels = (np.uint64(number) for number in (100, 8, 120))
+    for end, right in (102, False), (103, True), (104, False):
+        state[string_pages.CODED], state[string_pages.ROWS] = 1, 0
+        assert string_pages.take_codes(decoding, at, np.uint64(end), count) == right
+    for length, right in (1, False), (2, True), (3, False):
+        room[120] = length
+        assert (string_pages.skip_levels(room, levels, np.uint64(150), count) > 0) == right
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_name_with_a_dot_is_not_that_of_a_nested_column(turned, monkeypatch, tmp_path):
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
+    ids = random_ids(40, 20)
+    inner = pa.field("b", pa.string(), nullable=False)
+    nested = pa.StructArray.from_arrays([pa.array(ids)], fields=[inner])
+    fields = [("a.b", ids, True), ("a", nested, False), ("target", ids[::-1], True)]
+    fields = fields[::-1] if turned else fields
+    kinds = {"a.b": pa.string(), "a": nested.type, "target": pa.string()}
+    schema = pa.schema([pa.field(name, kinds[name], nullable=null) for name, _, null in fields])
+    table = pa.table([pa.array(values, kinds[name]) for name, values, _ in fields], schema)
+    pa.parquet.write_table(table, tmp_path / "a.parquet", use_dictionary=False)
+    graph = ew.read(tmp_path / "a.parquet", source="a.b", target="target")
+    assert graph.ids_of(graph.sources).to_pylist() == ids
+    assert graph.ids_of(graph.targets).to_pylist() == ids[::-1]
+
+
+@pytest.mark.parametrize("begin", [1 << 20, (1 << 63) - 1, 1 << 64])
+def test_chunks_beyond_the_end_of_the_file_are_left_to_arrow(begin, tmp_path):
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({"id": ["a", "b"]}), path)
+    chunk = next(string_chunks(path))["id"]._replace(begin=begin)
+    with open(path, "rb", buffering=0) as file:
+        assert string_column(file, chunk, 2, True, pa.string()) is None
+
+
 def test_tables_of_strings_beside_other_columns(monkeypatch, tmp_path):
     """Pairs with scores, of which some chunks are left to Arrow, also after rows that are skipped."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
