@@ -26,7 +26,7 @@ from edgewise.components import connected_components
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
-from edgewise.ingest.records import Records
+from edgewise.ingest.records import Records, id_column_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -242,9 +242,9 @@ def _graph(nodes, node_id, edges, columns, condition) -> tuple[Graph, pyarrow.Da
 
 def _records(table) -> Records:
     """The ids of records, whose text is checked once, where they are numbered."""
-    return Records(
-        table.schema, "id", lambda names: table.select(names).to_batches(), "the records", len(table)
-    )
+    name = "the records"
+    id_column = id_column_of(table.schema, None, name)
+    return Records(table.schema, id_column, lambda names: table.select(names).to_batches(), name, len(table))
 
 
 def _arrow(frame, columns, condition=None) -> pyarrow.Table:

@@ -22,7 +22,7 @@ import numpy as np
 
 from edgewise.device import arrays, threads
 from edgewise.device.target import INTERPRETED
-from edgewise.errors import OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.read_ahead import AHEAD_IN_PIECE
@@ -319,6 +319,8 @@ class FileStream:
 
     def to_sparse(self, dense):
         """Continue with :class:`SparseIds`, after an id that is not a vertex number."""
+        if self.problem.needs_ranges:
+            raise GraphError("holds an id beyond the range that its footer states; write the file anew")
         forest = self.reducer.forest()
         labels, ids = dense.finish()
         self.reducer.close()

@@ -274,7 +274,7 @@ def _distinct_of_alike(found, drawn, total):
 
 
 def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
-    """The ways for some pairs, from the fastest one on; ``weighted`` if their scores count."""
+    """The ways for some pairs, from the fastest one on; ``weighted`` if their scores count, not on disk."""
     strings = pairs.ids == "strings"
     text = pairs.length if strings else 0.0
     of_row = (OF_STRING_PAIR if strings else OF_PAIR) + WEIGHT * weighted
@@ -291,7 +291,7 @@ def ways_of(pairs: Pairs, weighted: bool = False) -> list[Way]:
     least = WITHOUT_KERNELS if pairs.rows < FEW else base
     decoded = joined if pairs.ids == "dense" else read  # numbers wait for no others
     ways = [Way(IN_MEMORY, int(least + whole), 0), Way(STREAMED, int(base + decoded + kept[pairs.ids]), 0)]
-    if pairs.ids != "sparse":
+    if pairs.ids != "sparse" and not weighted:
         disk = PAIR_ON_DISK * pairs.rows + ID_ON_DISK * max(pairs.end, pairs.distinct)
         marks = MARKS_OF_ROW * pairs.rows if strings else 0.0
         disk = _disk_of_strings(pairs, text, disk) if strings else disk

@@ -112,6 +112,10 @@ def test_errors():
         pairs = pa.table({"my_id_l": [1], "my_id_r": pa.array([id], pa.int64())})
         with pytest.raises(GraphError, match=problem):
             found(db_api, getattr(ours, AT_ONE), nodes, pairs)
+    for id in (1.0, True):
+        nodes, pairs = pa.table({"my_id": [id]}), pa.table({"my_id_l": [id], "my_id_r": [id]})
+        with pytest.raises(GraphError, match=r"column 'id' of the records holds (double|bool) .*ids are int"):
+            found(db_api, getattr(ours, AT_ONE), nodes, pairs)
     with pytest.raises(OptionError, match="there is no threshold; give match_probability_thresholds"):
         found(db_api, getattr(ours, AT_SEVERAL), *tables(1))
     with pytest.raises(ValueError, match="Please specify only one"):

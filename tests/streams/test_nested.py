@@ -112,6 +112,18 @@ def test_an_id_beyond_those_that_are_promised(tmp_path):
         streamed(tmp_path / "t.parquet", n_vertices=100)
 
 
+@pytest.mark.parametrize("row_group", [4, 2])
+def test_an_id_beyond_those_that_a_footer_states(tmp_path, row_group):
+    """A file of another writer may be wrong; then there is a message that says so."""
+    table = pa.table({"l": [1, 2, 3, 1], "r": [2, 3, 9, 3], "score": [0.5, 0.6, 0.7, 0.9]})
+    options = {"use_dictionary": False, "compression": "none", "row_group_size": row_group}
+    parquet.write_table(table, path := tmp_path / "t.parquet", **options)
+    stated, other = np.array([9, 3]).tobytes(), np.array([9 * 10**10, 3]).tobytes()
+    path.write_bytes(path.read_bytes().replace(stated, other, 1))
+    with pytest.raises(FileError, match="an id beyond the range that its footer states; write the file anew"):
+        streamed(path)
+
+
 def test_other_columns(tmp_path):
     table = table_of().append_column("other", pa.array(np.linspace(0, 1, 3000)))
     parquet.write_table(table, tmp_path / "t.parquet")

@@ -76,6 +76,7 @@ def test_the_first_way_that_fits():
 
 def test_what_the_ways_need_grows_with_rows_and_ids():
     small = Pairs(10**6, "strings", 10**6, 0, 20.0, True)
+    assert [way.name for way in ways.ways_of(small, weighted=True)] == ["in memory", "streamed"]
     for few, many in zip(ways.ways_of(small), ways.ways_of(small._replace(rows=10**9, distinct=10**8))):
         assert BASE < few.bytes < many.bytes
     dense = ways.ways_of(Pairs(10**9, "dense", 10**8, 10**8, 0.0, True))
