@@ -137,7 +137,7 @@ def test_ranks_take_what_is_estimated(n, edges, form):
 @pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
 @pytest.mark.parametrize(("length", "edges", "power"), [(4, 50_000, 1), (5, 200_000, 4)])
 def test_counting_takes_at_most_what_is_estimated(length, edges, power):
-    """Threads hold what they may need for the hub with most endpoints, and pentagons a number of each entry."""
+    """Threads hold what they may need for the largest hub, and pentagons a number for each entry."""
     ends = (100_000 * np.random.default_rng(1).random((2, edges)) ** power).astype(np.uint32)
     ew.cycle_counts(ew.Graph.from_edges(*ends, n_vertices=100_000), length)
     graph = ew.Graph.from_edges(*ends, n_vertices=100_000)
