@@ -60,7 +60,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.triangles:work"),
         whole=Driver("edgewise.cycles.counting.triangles:whole"),
         lengths=(3,),
-        memory=partial(bytes_of_ranks, 12),
+        memory=partial(bytes_of_ranks, 12, 0),
     ),
     "squares": CycleMethod(
         Driver("edgewise.cycles.counting.squares:start"),
@@ -69,7 +69,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.squares:work"),
         whole=Driver("edgewise.cycles.counting.squares:whole"),
         lengths=(4,),
-        memory=partial(bytes_of_ranks, 10),
+        memory=partial(bytes_of_ranks, 16, 0),
     ),
     "pentagons": CycleMethod(
         Driver("edgewise.cycles.counting.pentagons:start"),
@@ -78,7 +78,7 @@ METHODS = {
         work=Driver("edgewise.cycles.counting.pentagons:work"),
         whole=Driver("edgewise.cycles.counting.pentagons:whole"),
         lengths=(5,),
-        memory=partial(bytes_of_ranks, 30),
+        memory=partial(bytes_of_ranks, 44, 4),
     ),
     "walks": CycleMethod(
         Driver("edgewise.cycles.counting.hexagons:Hexagons"),

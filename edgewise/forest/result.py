@@ -96,15 +96,15 @@ class SpanningForest(Result):
     def weight(self) -> int | float:
         """Sum of the weights: an exact integer, or a float that is added up in the order of the edges."""
         weights = arrays.on_host_if_small(self.weights)
-        if weights.dtype == np.int64 and len(weights):
-            with arrays.guard(arrays.device_of(weights)):
-                if max(-int(weights.min()), int(weights.max())) * len(weights) < 2**63:
-                    return int(weights.sum())
-        weights = arrays.move(weights, "cpu")
+        if weights.dtype != np.int64:
+            weights = arrays.move(weights, "cpu")
         if weights.dtype.kind == "f":
             return float(weights.sum(dtype=np.float64))
-        wide = weights.astype(np.int64, copy=False)
-        return (int((wide >> 32).sum()) << 32) + int((wide & 0xFFFFFFFF).sum())
+        with arrays.guard(arrays.device_of(weights)):
+            if len(weights) and max(-int(weights.min()), int(weights.max())) * len(weights) < 2**63:
+                return int(weights.sum(dtype=np.int64))
+        wide = arrays.move(weights, "cpu").astype(np.int64, copy=False)
+        return (int((wide >> 32).sum()) << 32) + int((wide & 0xFFFFFFFF).sum(dtype=np.uint64))
 
     @property
     def n_edges(self) -> int:

@@ -10,7 +10,7 @@ import edgewise as ew
 from edgewise.cycles.counting.ranked import bytes_of_ranks
 from edgewise.cycles.counting.ranking import by_counting, by_keys, ranked_of
 from edgewise.device import arrays
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.ingest.csr import rows_from_edges
 from edgewise.needs import size_of
 from tests.zoo import ZOO
@@ -126,9 +126,24 @@ def test_ranks_take_what_is_estimated(n, edges, form):
     if form == "rows":
         graph = ew.Graph(n, rows=(graph.offsets, graph.neighbours, None))
     ranked_of(ew.Graph(n, edges=graph._edges, rows=graph._rows))
-    needed = bytes_of_ranks(0, size_of(graph), of_rows=form == "rows")
+    needed = bytes_of_ranks(0, 0, size_of(graph), of_rows=form == "rows")
     tracemalloc.start()
     ranked_of(graph)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0.85 * needed < peak < 1.05 * needed + 100_000
+
+
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
+@pytest.mark.parametrize(("length", "edges", "power"), [(4, 50_000, 1), (5, 200_000, 4)])
+def test_counting_takes_at_most_what_is_estimated(length, edges, power):
+    """Threads hold what they may need for the largest hub, and pentagons a number for each entry."""
+    ends = (100_000 * np.random.default_rng(1).random((2, edges)) ** power).astype(np.uint32)
+    ew.cycle_counts(ew.Graph.from_edges(*ends, n_vertices=100_000), length)
+    graph = ew.Graph.from_edges(*ends, n_vertices=100_000)
+    needed = graph.estimate("cycles", length=length).bytes
+    tracemalloc.start()
+    ew.cycle_counts(graph, length)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.75 * needed < peak < needed

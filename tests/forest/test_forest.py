@@ -1,6 +1,7 @@
 """Every method on every engine finds Kruskal's edges, for every type of weights."""
 
 import os
+import tracemalloc
 from importlib import import_module
 
 import numpy as np
@@ -280,6 +281,21 @@ def test_sum_is_exact():
     assert minimum_spanning_forest(graph).weight == 2 * (2**63 - 1)
     graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[-(2**63), -(2**63)], n_vertices=3)
     assert minimum_spanning_forest(graph).weight == -(2**64)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="takes long in the interpreter")
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_sums_of_small_weights_copy_nothing(kind):
+    """Neither do they take the steps of weights whose sum may need more than 64 bits."""
+    weights = np.arange(-60_000, 100_000, dtype=kind)
+    path = np.arange(len(weights) + 1, dtype=np.uint32)
+    forest = minimum_spanning_forest(ew.Graph.from_edges(path[:-1], path[1:], weights=weights))
+    assert len(forest.weights) == len(weights)
+    tracemalloc.start()
+    found = forest.weight
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == sum(range(-60_000, 100_000)) and taken < weights.nbytes / 2
 
 
 def test_nan_is_refused():
