@@ -20,6 +20,7 @@ pytestmark = pytest.mark.interpreter
 
 SQUARE = np.array([[0, 0], [4, 0], [4, 4], [0, 4]])
 
+
 def path(weights=None):
     """A path of eight vertices."""
     return ew.Graph.from_edges(range(7), range(1, 8), weights=weights)
