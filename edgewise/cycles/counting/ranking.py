@@ -114,41 +114,37 @@ def row_facts(graph) -> RowFacts:
     return graph.cached("row facts", measure)
 
 
+class Faults(NamedTuple):
+    """Entries of rows; numbers, or arrays with one for each piece of the rows.
+
+    These are self-loops, others that are equal to the one before in their row, and those below it.
+    """
+
+    self_loops: Any
+    repeated: Any
+    descents: Any
+
+
 @partial(each, least_chunk=1)
-def _find_faults(piece, bounds, rows, repeated, descents):
-    """Count the entries of a piece that repeat the one before, except self-loops, and those below it."""
-    repeated[piece] = descents[piece] = np.int64(0)
+def _find_faults(piece, bounds, rows, faults):
+    """Count the faults of the rows of a piece."""
+    self_loops = repeated = descents = np.int64(0)
     for vertex in range(bounds[piece], bounds[piece + 1]):
         before = np.int64(-1)
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-            neighbour = np.int64(rows.neighbours[entry])
-            repeated[piece] += (neighbour == before) & (neighbour != vertex)
-            descents[piece] += neighbour < before
+            neighbour = np.int64(rows.neighbours[np.uint64(entry)])
+            self_loops += neighbour == vertex
+            repeated += (neighbour == before) & (neighbour != vertex)
+            descents += neighbour < before
             before = neighbour
+    faults.self_loops[piece], faults.repeated[piece], faults.descents[piece] = self_loops, repeated, descents
 
 
-def _count_faults(rows):
+def _faults_of(rows: CSR) -> Faults:
     pieces = even_pieces(rows.offsets)
-    repeated, descents = np.empty((2, len(pieces) - 1), np.int64)
-    _find_faults(len(pieces) - 1, pieces, rows, repeated, descents)
-    return int(repeated.sum()), int(descents.sum())
-
-
-@partial(each, least_chunk=1)
-def _find_self_loops(piece, bounds, rows, self_loops):
-    count = np.int64(0)
-    for vertex in range(bounds[piece], bounds[piece + 1]):
-        for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
-            count += np.int64(rows.neighbours[entry]) == vertex
-    self_loops[piece] = count
-
-
-def count_self_loops(rows: CSR) -> int:
-    """Entries of rows on the host that are self-loops."""
-    pieces = even_pieces(rows.offsets)
-    self_loops = np.empty(len(pieces) - 1, np.int64)
-    _find_self_loops(len(self_loops), pieces, rows, self_loops)
-    return int(self_loops.sum())
+    faults = Faults(*np.empty((3, len(pieces) - 1), np.int64))
+    _find_faults(len(pieces) - 1, pieces, rows, faults)
+    return Faults(*(int(found.sum()) for found in faults))
 
 
 class SortedRows(NamedTuple):
@@ -169,11 +165,11 @@ def sorted_rows(graph) -> SortedRows:
         rows = CSR(graph.offsets, graph.neighbours)
         if not row_facts(graph).falls:
             return SortedRows(rows, 0, None)
-        repeated, descents = _count_faults(rows)
-        if descents:
+        faults = _faults_of(rows)
+        if faults.descents:
             rows = CSR(*rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)[:2])
-            repeated, _ = _count_faults(rows)
-        return SortedRows(rows, repeated, count_self_loops(rows))
+            faults = _faults_of(rows)
+        return SortedRows(rows, faults.repeated, faults.self_loops)
 
     return graph.cached("sorted rows", sort)
 
@@ -383,7 +379,7 @@ def by_rows(given: SortedRows) -> Ranked:
     rows, repeated, n_self_loops = given
     n, degrees = len(rows.offsets) - 1, np.diff(rows.offsets)
     if n_self_loops is None:
-        n_self_loops = count_self_loops(rows)
+        n_self_loops = _faults_of(rows).self_loops
     if n_self_loops or repeated:
         _count_distinct(n, rows, degrees)
     vertices = _order_by_degree(degrees)
