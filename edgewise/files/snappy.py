@@ -8,7 +8,7 @@ branches, and sixteen bytes are copied for it, of which the next element overwri
 Only long elements, copies of what is less than sixteen bytes back, and the last bytes take branches.  A
 literal and a copy begin at indices of one array, in which are both the block and what it becomes.
 
-This takes about 60 % of the time of Google's library for ids of 17 characters.  The format is described at
+``bench/notes/streams.md`` compares it with Google's library.  The format is described at
 https://github.com/google/snappy/blob/main/format_description.txt.
 """
 

@@ -172,8 +172,8 @@ def mark_kept(vertex, hooked_by, marks):
 def kept_entries(hooked_by, n_entries):
     """The entries of the edges that were kept, of ``n_entries``, ascending: (k,) int64 array.
 
-    They are marked in an array; on the CPU they are sorted where that array is larger than what sorting
-    moves, since it takes a third of the time of sorting where it is not.
+    They are marked in an array.  On the CPU they are sorted instead where that array is larger than what
+    sorting moves.
     """
     where = arrays.device_of(hooked_by)
     if where != "cpu":
