@@ -10,7 +10,5 @@ listener: Callable[[str], None] | None = None
 #: Is called with the full name and the argument types of each CPU kernel that this process compiles, until it
 #: returns ``True``.
 first_kernel: Callable[[str, str], bool] | None = None
-#: Is called with the compute capability before this process compiles its first kernel for GPUs.
-first_gpu_kernel: Callable[[tuple[int, int]], None] | None = None
 #: The subcommand that this process was started for, if it is the command line.
 command: str | None = None

@@ -23,11 +23,18 @@ def calls(monkeypatch):
         made.append(f"device {number}")
         return 0 if number < 2 else 101
 
+    def get_attribute(value, attribute, _):
+        value.value = {driver.MAJOR: 9, driver.MINOR: 0}[attribute]
+        return 0
+
     library = SimpleNamespace(
         cuInit=lambda flags: made.append("init") or 0,
         cuDeviceGet=get_device,
+        cuDeviceGetAttribute=get_attribute,
         cuDevicePrimaryCtxRetain=lambda *_: made.append("context"),
     )
+    monkeypatch.setattr(driver, "_found", [])
+    monkeypatch.setattr(driver, "_waiting", [])
     monkeypatch.setattr(ctypes, "byref", lambda value: value)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
@@ -90,16 +97,34 @@ def test_nothing_happens_where_kernels_are_not_compiled(name, calls, monkeypatch
     assert calls == []
 
 
-def test_commands_on_a_gpu_compile_ahead_from_the_first_kernel_on(monkeypatch):
+def test_who_waits_for_the_compute_capability_is_told_once(calls):
+    told = []
+    driver.when_found(lambda capability: told.append(("early", capability)))
+    driver.start(0)
+    wait()
+    driver.when_found(lambda capability: told.append(("late", capability)))
+    assert told == [("early", (9, 0)), ("late", (9, 0))]
+
+
+def test_nobody_is_told_of_a_gpu_that_is_not_there(calls):
+    told = []
+    driver.when_found(told.append)
+    driver.start(2)
+    wait()
+    assert told == []
+
+
+def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
     started = []
-    monkeypatch.setattr(ahead, "start_for_gpu", lambda *given: started.append(given))
+    monkeypatch.setattr(
+        ahead, "start_for_gpu", lambda capability, command: started.append((capability, command))
+    )
     monkeypatch.setattr(command.keyboard, "watch", lambda: None)
     monkeypatch.setattr(command.notices, "command", "paths")
     monkeypatch.setattr(command.notices, "first_kernel", None)
-    monkeypatch.setattr(command.notices, "first_gpu_kernel", None)
+    assert driver.start(1)
+    wait()
     command._begin(on_gpu=True, arguments=["paths"])
-    assert not started
-    command.notices.first_gpu_kernel((9, 0))
     assert started == [((9, 0), "paths")]
     assert command.notices.first_kernel is None
 
@@ -110,7 +135,6 @@ def test_commands_on_the_cpu_compile_ahead_from_the_first_kernel_on(monkeypatch)
     monkeypatch.setattr(ahead, "start_on_cpu", lambda *given: started.append(given))
     monkeypatch.setattr(command.keyboard, "watch", lambda: None)
     monkeypatch.setattr(command.notices, "first_kernel", None)
-    monkeypatch.setattr(command.notices, "first_gpu_kernel", None)
     command._begin(on_gpu=False, arguments=["paths", "roads.gr"])
     assert not started
     command.notices.first_kernel("edgewise.some", "(int64,)")

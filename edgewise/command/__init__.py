@@ -137,19 +137,14 @@ def start_driver(arguments) -> bool:
 def _begin(on_gpu, arguments):
     """Compile ahead; collect garbage again, but not among what has been imported; watch the keyboard."""
     if on_gpu:
-        notices.first_gpu_kernel = _compile_ahead_for_gpu
+        from edgewise.device import ahead
+
+        driver.when_found(partial(ahead.start_for_gpu, command=notices.command))
     else:
         notices.first_kernel = partial(_compile_ahead, arguments)
     gc.freeze()
     gc.enable()
     keyboard.watch()
-
-
-def _compile_ahead_for_gpu(capability):
-    """Compile ahead for a kind of GPU before a kernel that the command needs now."""
-    from edgewise.device import ahead
-
-    ahead.start_for_gpu(capability, notices.command)
 
 
 def _compile_ahead(arguments, *kernel):

@@ -6,8 +6,8 @@ and forks; then each of its copies compiles those kernels of the list that no ot
 compiles a kernel has its lock (:func:`~edgewise.device.cache.sole`), so processes share the work without a
 plan, and none is done twice.  Nothing is started where kernels came with the package.
 
-On a GPU the first command that uses a kind of GPU starts the processes when it has to compile its first
-kernel.  Most of them begin with the kernels of the command, a few with those of
+On a GPU the first command that uses a kind of GPU starts the processes as soon as it knows that kind, while
+it reads its input and CuPy starts.  Most of them begin with the kernels of the command, a few with those of
 other commands, which are then there for the next one.  Where NVIDIA's linker is installed, as it is with
 Numba's compiler, they make binaries, which the driver only loads; the driver's compiler takes up to a second.
 They use no GPU, and end once every kernel is compiled.

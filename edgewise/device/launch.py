@@ -18,7 +18,6 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from edgewise import notices
 from edgewise.device import arrays, cache, shipped
 from edgewise.device.first_use import PUBLIC_ONLY
 from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
@@ -117,9 +116,6 @@ class Kernel:
             text = cache.load_text(label) or self._of_older(kinds, capability)
             if text is None:
                 cache.announce(self.name)
-                begin, notices.first_gpu_kernel = notices.first_gpu_kernel, None
-                if begin is not None:
-                    begin(capability)
                 if wait_for_others is not None:
                     wait_for_others(self.name, kinds, lambda: cache.load_text(label) is not None)
                 with cache.sole(label):  # another process may be compiling it

@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from edgewise import notices
 from edgewise.device import ahead, cache, launch
 from edgewise.device.target import INTERPRETED, SIMULATED
 from tests.processes import ended
@@ -89,19 +88,6 @@ def test_binaries_are_kept_beside_the_text(empty_cache, monkeypatch):
     kernel.compile_if_free(kinds, CAPABILITY, lambda text, _: text.encode() + b" as a binary")
     assert kernel.binary(kinds, CAPABILITY) == b"text as a binary"
     assert kernel.ptx(kinds, CAPABILITY) == "text"
-
-
-@compiling
-def test_the_first_kernel_that_is_compiled_is_told_once(empty_cache, monkeypatch):
-    kernel, kinds = ahead.kernel_named(QUICK[0]), QUICK[1]
-    told = []
-    monkeypatch.setattr(launch, "_compile", lambda *_: "text")
-    monkeypatch.setattr(notices, "first_gpu_kernel", told.append)
-    cache.keep_text(kernel._label(kinds, (8, 0)), "kept")
-    assert kernel.ptx(kinds, (8, 0)) == "kept"
-    assert not told
-    assert [kernel.ptx(kinds, one) for one in (CAPABILITY, (8, 9))] == ["text", "text"]
-    assert told == [CAPABILITY]
 
 
 def test_without_the_linker_there_is_no_binary(monkeypatch):
