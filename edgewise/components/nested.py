@@ -207,7 +207,11 @@ def labels_at(nested, level):
 
 def labels_of(nested, n_levels, vertices, ids=None):
     """Labels of some vertices at all levels, or the ids of these, which are integers: (levels, vertices)."""
-    found = np.empty(n_levels * len(vertices), vertices.dtype if ids is None else ids.dtype)
+    import pyarrow as pa
+
+    kind = vertices.dtype if ids is None else ids.dtype
+    # of Arrow's pool, which has it from the blocks before
+    found = np.frombuffer(pa.allocate_buffer(n_levels * len(vertices) * kind.itemsize), kind)
     if ids is None:
         write_labels(len(vertices), vertices, n_levels, nested, found)
     else:
