@@ -129,10 +129,23 @@ def write_levels_of_words(vertex, nested, levels):
     levels[vertex] = nested[vertex] >> LEVEL
 
 
+@device
+def roots_ahead(item, vertices, nested):
+    """The first root on the way of a vertex far ahead, the second of a nearer one, the third of the next.
+
+    When a root is asked for, the words before it on the way are in the cache.
+    """
+    last = len(vertices) - 1
+    far, near = vertices[min(item + 3 * AHEAD, last)], vertices[min(item + 2 * AHEAD, last)]
+    third = nested[nested[vertices[min(item + AHEAD, last)]] & VERTEX] & VERTEX
+    return nested[far] & VERTEX, nested[nested[near] & VERTEX] & VERTEX, nested[third] & VERTEX
+
+
 @each
 def write_labels(item, vertices, n_levels, nested, labels):
     """Write the labels of a vertex at all levels, those of the lowest level first."""
-    prefetch(nested, nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX)
+    for root in roots_ahead(item, vertices, nested):
+        prefetch(nested, root)
     label, level = np.uint64(vertices[item]), np.int64(n_levels)
     while level > 0:
         word = nested[label]
@@ -146,9 +159,9 @@ def write_labels(item, vertices, n_levels, nested, labels):
 @each
 def write_names(item, vertices, ids, n_levels, nested, names):
     """Write the ids, which are integers, of the labels of a vertex at all levels."""
-    soon = nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX
-    prefetch(nested, soon)
-    prefetch(ids, soon)
+    for root in roots_ahead(item, vertices, nested):
+        prefetch(nested, root)
+        prefetch(ids, root)
     label, level = np.uint64(vertices[item]), np.int64(n_levels)
     while level > 0:
         word, name = nested[label], ids[label]
