@@ -143,8 +143,8 @@ class NestedReducer:
 class JoinNested:
     """Problem of a stream of components at several ``thresholds`` of the scores in a column."""
 
-    #: As of :class:`~edgewise.streams.union.Union`; at the end there are words, sizes, an order, levels, marks
-    #: and ids.
+    #: As of :class:`~edgewise.streams.union.Union`; at the end there are words, sizes, an order, levels,
+    #: marks and ids.
     bytes_per_number = {"host": 26, "device": 8}
     numbers_at_least = 1 << 26
     #: Numbers are dense only if that is known beforehand, and a batch is joined as a whole.
