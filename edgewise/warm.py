@@ -256,6 +256,7 @@ def _stream_all_kinds(folder, where):
         parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
         stream_components(file, device=where)
     _decode_strings(file)
+    _encode_integers()
 
 
 def _decode_strings(file):
@@ -267,6 +268,15 @@ def _decode_strings(file):
 
     with open(file, "rb", buffering=0) as opened:
         string_column(opened, next(string_chunks(file))["source"], 3, True, pa.string())
+
+
+def _encode_integers():
+    """Encode columns of integers of both widths by the loops, which few rows do without."""
+    import pyarrow as pa
+
+    from edgewise.files.integer_pages import pages_of
+
+    pages_of(pa.table({str(kind): pa.array([1, 2], kind) for kind in (pa.int32(), pa.int64())}), [])
 
 
 def _decompose(device):

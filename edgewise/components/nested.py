@@ -36,6 +36,7 @@ from edgewise.device.warps import inclusive_scan
 from edgewise.errors import VerificationError
 from edgewise.index_type import index_type
 from edgewise.primitives import filled
+from edgewise.primitives.counting_sort import grouped
 
 #: Where the level of a word begins, and the bits of the vertex.
 LEVEL, VERTEX = np.uint64(56), np.uint64((1 << 56) - 1)
@@ -129,10 +130,23 @@ def write_levels_of_words(vertex, nested, levels):
     levels[vertex] = nested[vertex] >> LEVEL
 
 
+@device
+def roots_ahead(item, vertices, nested):
+    """The first root on the way of a vertex far ahead, the second of a nearer one, the third of the next.
+
+    When a root is asked for, the words before it on the way are in the cache.
+    """
+    last = len(vertices) - 1
+    far, near = vertices[min(item + 3 * AHEAD, last)], vertices[min(item + 2 * AHEAD, last)]
+    third = nested[nested[vertices[min(item + AHEAD, last)]] & VERTEX] & VERTEX
+    return nested[far] & VERTEX, nested[nested[near] & VERTEX] & VERTEX, nested[third] & VERTEX
+
+
 @each
 def write_labels(item, vertices, n_levels, nested, labels):
     """Write the labels of a vertex at all levels, those of the lowest level first."""
-    prefetch(nested, nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX)
+    for root in roots_ahead(item, vertices, nested):
+        prefetch(nested, root)
     label, level = np.uint64(vertices[item]), np.int64(n_levels)
     while level > 0:
         word = nested[label]
@@ -146,9 +160,9 @@ def write_labels(item, vertices, n_levels, nested, labels):
 @each
 def write_names(item, vertices, ids, n_levels, nested, names):
     """Write the ids, which are integers, of the labels of a vertex at all levels."""
-    soon = nested[vertices[min(item + AHEAD, len(vertices) - 1)]] & VERTEX
-    prefetch(nested, soon)
-    prefetch(ids, soon)
+    for root in roots_ahead(item, vertices, nested):
+        prefetch(nested, root)
+        prefetch(ids, root)
     label, level = np.uint64(vertices[item]), np.int64(n_levels)
     while level > 0:
         word, name = nested[label], ids[label]
@@ -197,6 +211,27 @@ def add_joined(stretch, lane, lanes, length, level, giant, growth):
         fetch_max(found, 0, largest)
 
 
+@partial(each, least_chunk=1)
+def add_listed(stretch, length, joined, giant, growth):
+    """Do the same for a stretch of the vertices that join others at a level, which are listed."""
+    nested, _, sizes, found = growth
+    first, last, to_giant, largest = stretch * length, len(joined) - 1, np.int64(0), np.int64(0)
+    for item in range(first, min(first + length, len(joined))):
+        far, near = joined[min(item + 2 * AHEAD, last)], joined[min(item + AHEAD, last)]
+        prefetch(nested, far)
+        prefetch(sizes, far)
+        prefetch(sizes, np.int64(nested[near] & VERTEX))
+        size, root = np.int64(sizes[joined[item]]), np.int64(nested[joined[item]] & VERTEX)
+        if root == giant:
+            to_giant += size
+        else:
+            largest = max(largest, size + np.int64(fetch_add(sizes, root, size)))
+    if to_giant > 0:
+        largest = max(largest, to_giant + np.int64(fetch_add(sizes, giant, to_giant)))
+    if largest > found[0]:
+        fetch_max(found, 0, largest)
+
+
 def labels_at(nested, level):
     """The label of each vertex at one level: (n,) index array on the device of the forest."""
     n = len(nested)
@@ -207,7 +242,11 @@ def labels_at(nested, level):
 
 def labels_of(nested, n_levels, vertices, ids=None):
     """Labels of some vertices at all levels, or the ids of these, which are integers: (levels, vertices)."""
-    found = np.empty(n_levels * len(vertices), vertices.dtype if ids is None else ids.dtype)
+    import pyarrow as pa
+
+    kind = vertices.dtype if ids is None else ids.dtype
+    # of Arrow's pool, which has it from the blocks before
+    found = np.frombuffer(pa.allocate_buffer(n_levels * len(vertices) * kind.itemsize), kind)
     if ids is None:
         write_labels(len(vertices), vertices, n_levels, nested, found)
     else:
@@ -239,14 +278,19 @@ def check_nested(nested, n_levels):
 def counts_and_largest(nested, n_levels):
     """Number of components and size of the largest one at each level: (levels,) int64 arrays on the host."""
     n, where = len(nested), arrays.device_of(nested)
-    dtype, length = index_type(n), STRETCH_OF_CORE if where == "cpu" else STRETCH
+    dtype, giants, rows = index_type(n), _growing_most(nested, n_levels), []
     sizes = filled(n, 1, dtype) if where == "cpu" else arrays.full(n, 1, dtype, where)
     levels = arrays.empty(n, np.uint8, where)
     write_levels_of_words(n, nested, levels)
     growth = Growth(nested, levels, sizes, arrays.move(np.array([min(n, 1), 0]), where))
-    giants, rows = _growing_most(nested, n_levels), []
+    order, begins = grouped(levels, n_levels + 1, dtype) if where == "cpu" else (None, ())
     for level in range(n_levels, 0, -1):
-        add_joined(-(-n // length), length, level, giants[level], growth, width="warp")
+        if order is None:
+            add_joined(-(-n // STRETCH), STRETCH, level, giants[level], growth, width="warp")
+        else:
+            joined, length = order[begins[level] : begins[level + 1]], STRETCH_OF_CORE
+            add_listed(-(-len(joined) // length), length, joined, giants[level], growth)
+            growth.found[1] += len(joined)
         rows.append(arrays.move(growth.found, "cpu").tolist())
     largest, joined = np.array(rows[::-1], np.int64).T
     return n - joined, largest

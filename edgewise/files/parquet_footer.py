@@ -21,6 +21,8 @@ LENGTH = 4
 FOOTER_BYTES = 1 << 21
 #: Types of the compact protocol.
 TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 12
+#: Types of what is written here.
+I16, I32, I64, LIST = 4, 5, 6, 9
 #: Fields of the file.
 ALL_ROWS, ROW_GROUPS = 3, 4
 #: Fields of a row group.
@@ -28,7 +30,7 @@ COLUMNS, ROWS, ORDINAL = 1, 3, 7
 #: Field of a chunk of a column that has its metadata.
 METADATA = 3
 #: Fields of the metadata of a chunk.
-KIND, ENCODINGS, PATH, CODEC, SIZE, PACKED_SIZE, STATISTICS, PAGES = 1, 2, 3, 4, 6, 7, 12, 13
+KIND, ENCODINGS, PATH, CODEC, VALUES, SIZE, PACKED_SIZE, STATISTICS, PAGES = 1, 2, 3, 4, 5, 6, 7, 12, 13
 #: Fields of the metadata of a chunk with the place of the first page of values, and that of the dictionary.
 FIRST_PAGE, FIRST_CODES = 9, 11
 #: The type of strings and bytes, and a compression.
@@ -37,6 +39,8 @@ BYTE_ARRAY, SNAPPY = 6, 1
 PAGE_TYPE, PAGE_ENCODING, DICTIONARY_PAGE = 1, 2, 2
 #: Encodings of values by codes of a dictionary, and those of the levels that tell nulls.
 BY_DICTIONARY, OF_LEVELS = {2, 8}, {3, 4}
+#: A type of pages, and encodings: runs, and differences.
+DATA_PAGE, OF_RUNS, BY_DIFFERENCES = 0, 3, 5
 #: Fields of statistics with the least and the largest value.
 ENDS = (6, 5)
 #: Older fields with the least and the largest value, which are for signed integers alone.
@@ -133,14 +137,70 @@ def footer_of(content):
     return bytes(content[begin:end]), begin
 
 
-class JoinedFooter:
-    """The footer of a file with the row groups of several files, which have one each, in order."""
+class Page(NamedTuple):
+    """A column of integers of a row group as its only page, encoded by differences and without nulls.
 
-    def __init__(self):
+    Attributes
+    ----------
+    name : str
+    size : int
+        Bytes of a value, 4 or 8.
+    rows : int
+    ends : tuple of bytes
+        The least and the largest value.
+    parts : list of bytes
+        The page, with its header.
+    """
+
+    name: str
+    size: int
+    rows: int
+    ends: tuple[bytes, ...]
+    parts: list
+
+    def description(self, place):
+        """The description of the chunk, the page of which is at a place of the file."""
+        least, largest = (BINARY, _bytes(self.ends[0])), (BINARY, _bytes(self.ends[1]))
+        ends = structure({3: (I64, signed(0)), ENDS[1]: largest, ENDS[0]: least})
+        encodings = _list(I32, [signed(BY_DIFFERENCES), signed(OF_RUNS)])
+        size = I64, signed(sum(map(len, self.parts)))
+        facts = {KIND: (I32, signed(self.size // 4)), ENCODINGS: (LIST, encodings)}
+        facts |= {PATH: (LIST, _list(BINARY, [_bytes(self.name.encode())])), CODEC: (I32, signed(0))}
+        facts |= {VALUES: (I64, signed(self.rows)), SIZE: size, PACKED_SIZE: size}
+        facts |= {FIRST_PAGE: (I64, signed(place)), STATISTICS: (STRUCT, ends)}
+        return structure({2: (I64, signed(0)), METADATA: (STRUCT, structure(facts))})
+
+
+class JoinedFooter:
+    """The footer of a file with row groups of other files, which have one each, in order.
+
+    ``footer`` is that of a file with the same schema.
+    """
+
+    def __init__(self, footer):
         self.groups: list[bytes] = []
         self.rows = 0
-        #: What is before the number of rows, before the row groups and behind them, in the first footer.
-        self.parts: tuple = ()
+        spans: dict = {}
+
+        def note(path, begin, end, value):
+            if len(path) == 1:
+                spans[path[0]] = begin, end
+
+        value_at(footer, 0, STRUCT, note=note)
+        (begin, end), (first, last) = spans[ALL_ROWS], spans[ROW_GROUPS]
+        #: What is before the number of rows, before the row groups and behind them.
+        self.parts = footer[:begin], footer[end:first], footer[last:]
+
+    def add_pages(self, pages, place):
+        """Add a row group of pages, one of each column, the first at a place of the file."""
+        chunks, begin = [], place
+        for page in pages:
+            chunks.append(page.description(place))
+            place += sum(map(len, page.parts))
+        size, rows = (I64, signed(place - begin)), (I64, signed(pages[0].rows))
+        group = {COLUMNS: (LIST, _list(STRUCT, chunks)), 2: size, ROWS: rows, 5: (I64, signed(begin))}
+        self.groups.append(structure(group | {6: size, ORDINAL: (I16, signed(len(self.groups)))}))
+        self.rows += pages[0].rows
 
     def add(self, footer, distance):
         """Add the footer of a file, the pages of which have moved by a distance."""
@@ -157,21 +217,19 @@ class JoinedFooter:
                     changes.append((begin, end, value + distance))
 
         value_at(footer, 0, STRUCT, note=note)
-        (begin, end, rows), (first, last, _) = spans[ALL_ROWS], spans[ROW_GROUPS]
+        first, last, _ = spans[ROW_GROUPS]
         parts: list[bytes] = []
         done = first + 1
         for at, stop, value in changes:
-            parts += footer[done:at], _signed(value)
+            parts += footer[done:at], signed(value)
             done = stop
         self.groups.append(b"".join([*parts, footer[done:last]]))
-        self.rows += rows
-        self.parts = self.parts or (footer[:begin], footer[end:first], footer[last:])
+        self.rows += spans[ALL_ROWS][2]
 
     def content(self) -> bytes:
-        """The footer, after at least one is added."""
-        count, (begin, middle, end) = len(self.groups), self.parts
-        head = bytes([count << 4 | STRUCT]) if count < 15 else bytes([0xF0 | STRUCT]) + _unsigned(count)
-        return b"".join([begin, _signed(self.rows), middle, head, *self.groups, end])
+        """The footer."""
+        begin, middle, end = self.parts
+        return b"".join([begin, signed(self.rows), middle, _list(STRUCT, self.groups), end])
 
 
 def _limits(facts, signed):
@@ -272,11 +330,32 @@ def _field(data, at, before):
     return number, kind, at
 
 
-def _signed(number):
-    return _unsigned(number << 1 ^ number >> 63)
+def structure(fields) -> bytes:
+    """A structure of fields, in ascending order of their numbers: their types and contents."""
+    parts, before = bytearray(), 0
+    for number, (kind, content) in fields.items():
+        parts.append(number - before << 4 | kind)
+        parts += content
+        before = number
+    return bytes(parts) + b"\0"
 
 
-def _unsigned(number):
+def _list(kind, items):
+    count = len(items)
+    head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + unsigned(count)
+    return head + b"".join(items)
+
+
+def _bytes(content):
+    return unsigned(len(content)) + content
+
+
+def signed(number) -> bytes:
+    """A number with its sign in the lowest bit."""
+    return unsigned(number << 1 ^ number >> 63)
+
+
+def unsigned(number) -> bytes:
     """A number in groups of seven bits, the lowest first."""
     parts = bytearray()
     while number > 127:

@@ -18,7 +18,7 @@ from typing import Any
 
 from edgewise.device import threads
 from edgewise.errors import OptionError, argument
-from edgewise.files import json_lines, store
+from edgewise.files import integer_pages, json_lines, store
 from edgewise.files.contents import MARK
 from edgewise.files.formats import named
 from edgewise.files.npz import write_npz
@@ -110,32 +110,53 @@ def write_parquet(thing, stream, row_group=None, repeating=None, keeps_types=Tru
     options["store_schema"] = keeps_types
     start = list(islice(blocks, 2))
     if len(start) > 1:
-        _write_row_groups(chain(start, blocks), stream, options)
+        # the loops of makers are compiled, too
+        rooms: list | None = None if makers is None or repeating else []
+        _write_row_groups(first, chain(start, blocks), stream, partial(_row_group, options, rooms))
     else:
-        stream.write(_encoded(start[0] if start else first, options))
+        table = start[0] if start else first
+        stream.write(_encoded(table() if callable(table) else table, options))
 
 
-def _write_row_groups(tables, stream, options):
-    """Write tables with one schema, or what makes them, to a stream, each as a row group; at least one."""
-    joined, written = JoinedFooter(), len(MAGIC)
+def _write_row_groups(first, tables, stream, encode):
+    """Write tables like the first, or what makes them, to a stream, each as a row group; at least one."""
+    joined, written = JoinedFooter(encode(first.slice(0, 0))[1]), len(MAGIC)
     stream.write(MAGIC)
-    encode, workers = partial(_encoded, options=options), min(threads.count(), ENCODERS)
-    for file in in_order(encode, tables, workers, "edgewise-encode"):
-        content = memoryview(file)
-        footer, end = footer_of(content)
-        joined.add(footer, written - len(MAGIC))  # while others are encoded
-        stream.write(content[len(MAGIC) : end])
-        written += end - len(MAGIC)
+    for pages, footer, free in in_order(encode, tables, min(threads.count(), ENCODERS), "edgewise-encode"):
+        if footer is None:
+            joined.add_pages(pages, written)
+            parts = list(chain.from_iterable(page.parts for page in pages))
+        else:
+            joined.add(footer, written - len(MAGIC))  # while others are encoded
+            parts = pages
+        for part in parts:
+            stream.write(part)
+            written += len(part)
+        free()
     footer = joined.content()
     stream.write(footer + len(footer).to_bytes(LENGTH, "little") + MAGIC)
 
 
+def _row_group(options, rooms, table):
+    """The pages of a row group, the footer of a file with it alone, and what to call when it is written.
+
+    If there are ``rooms``, a list of memory that may be used again, the pages of integers are ours; these are
+    in such a room, and have no footer.
+    """
+    table = table() if callable(table) else table
+    if rooms is None or not table.num_rows or not integer_pages.are_fit(table):
+        content = memoryview(_encoded(table, options))
+        footer, end = footer_of(content)
+        return [content[len(MAGIC) : end]], footer, lambda: None
+    pages, room = integer_pages.pages_of(table, rooms)
+    return pages, None, partial(rooms.append, room)
+
+
 def _encoded(table, options):
-    """A file with one row group, in memory, of a table or of what makes it."""
+    """A file with one row group, in memory, of a table."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    table = table() if callable(table) else table
     file = pa.BufferOutputStream()
     parquet.write_table(table, file, row_group_size=max(table.num_rows, 1), **options)
     return file.getvalue()

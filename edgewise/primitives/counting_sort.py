@@ -66,13 +66,18 @@ def counting_order(keys, n_keys):
 
     ``keys`` are (n,) int64; those from ``n_keys - 1`` on count as equal.
     """
+    return grouped(keys, n_keys, np.int64)[0]
+
+
+def grouped(keys, n_keys, dtype):
+    """The same in a type, of (n,) integers, and where each key begins in it: (keys + 1,) int64 array."""
     blocks = n_blocks_of(len(keys))
     bounds, starts = bounds_of(len(keys), blocks), np.zeros(blocks * n_keys, np.int64)
     _count_keys(blocks, bounds, keys, n_keys, starts)
-    starts, _ = starts_by_key(starts, blocks)
-    order = np.empty(len(keys), np.int64)
+    starts, begins = starts_by_key(starts, blocks)
+    order = np.empty(len(keys), dtype)
     _place_items(blocks, bounds, keys, n_keys, starts, order)
-    return order
+    return order, begins
 
 
 @partial(each, least_chunk=1)

@@ -14,7 +14,7 @@ from edgewise.components.nested import NONE, join, join_edge, settle
 from edgewise.components.rem import fetch_later
 from edgewise.components.threshold_limits import checked, limits_of
 from edgewise.components.threshold_result import ThresholdComponents
-from edgewise.components.thresholds import N_LEVELS, WORD, level_of
+from edgewise.components.thresholds import N_LEVELS, WORD
 from edgewise.device import arrays, compiled
 from edgewise.errors import GraphError, OutOfMemoryError
 from edgewise.ingest.arrow import numpy_array
@@ -24,12 +24,25 @@ from edgewise.ingest.scores import weight_column
 from edgewise.streams.forest import Weights
 from edgewise.streams.union import FIRST_ROOM, USABLE
 
+#: Rows whose levels are written together, so that they stay in the nearest cache.
+BLOCK = np.uint64(1 << 10)
+_0 = np.uint64(0)
+
 
 @compiled
 def write_levels(weights, thresholds, levels):
-    """Write how many thresholds each weight reaches, by one thread."""
-    for row in range(np.uint64(len(weights))):
-        levels[row] = level_of(weights[row], thresholds)
+    """Write how many thresholds each weight reaches, by one thread.
+
+    Every weight is compared with all of them: a bisection has branches, which would be predicted wrongly.
+    """
+    count = np.uint64(len(weights))
+    for first in range(_0, count, BLOCK):
+        end = min(first + BLOCK, count)
+        for row in range(first, end):
+            levels[row] = 0
+        for limit in thresholds:
+            for row in range(first, end):
+                levels[row] += np.uint8(limit <= weights[row])
 
 
 @compiled
@@ -130,8 +143,9 @@ class NestedReducer:
 class JoinNested:
     """Problem of a stream of components at several ``thresholds`` of the scores in a column."""
 
-    #: As of :class:`~edgewise.streams.union.Union`; at the end there are words, sizes, levels, marks and ids.
-    bytes_per_number = {"host": 22, "device": 8}
+    #: As of :class:`~edgewise.streams.union.Union`; at the end there are words, sizes, an order, levels,
+    #: marks and ids.
+    bytes_per_number = {"host": 26, "device": 8}
     numbers_at_least = 1 << 26
     #: Numbers are dense only if that is known beforehand, and a batch is joined as a whole.
     needs_ranges, leaves_edges = True, False

@@ -283,6 +283,26 @@ def test_components_that_join_at_once_are_all_added(giant):
     assert not all(grown_after(seed, giant, **planted) == (11, [11, 4]) for seed in SEEDS)
 
 
+def grown_by_lists(seed, giant, **replaced):
+    """The same of vertices that are listed, two for each thread: the size, and that of the largest."""
+    scheduler = jitter.Scheduler(seed)
+    add = jitter.jittery(nested.add_listed.body, **replaced)
+    joined = np.array([0, 1, 1, 1, 1]).astype(np.uint64) << nested.LEVEL
+    sizes = jitter.Jittery(np.array([5, 1, 1, 2, 3]), scheduler)
+    result = jitter.Jittery(np.array([5, 1]), scheduler)
+    growth = nested.Growth(joined, None, sizes, result)
+    listed = np.array([1, 2, 3, 4])
+    scheduler.run(*(lambda at=at: add(at, 2, listed, giant, growth) for at in range(2)))
+    return int(sizes.values[0]), int(result.values[0])
+
+
+@pytest.mark.parametrize("giant", [-1, 0])
+def test_listed_components_that_join_at_once_are_all_added(giant):
+    assert all(grown_by_lists(seed, giant) == (12, 12) for seed in SEEDS)
+    planted = {"fetch_add": jitter.careless_add}
+    assert not all(grown_by_lists(seed, giant, **planted) == (12, 12) for seed in SEEDS)
+
+
 #: Edges with levels, of which later ones take the place of earlier ones.
 SCORED = (
     np.array([4, 4, 3, 5, 1, 5, 2, 6]),

@@ -213,7 +213,7 @@ def footer(rows, *groups):
 
 def test_every_place_of_a_row_group_moves():
     """Writers before Arrow 16 also state where a chunk begins outside of its metadata."""
-    joined = JoinedFooter()
+    joined = JoinedFooter(footer(0))
     for distance in (0, 7, 20):
         joined.add(footer(5, row_group(0, 0)), distance)
     assert joined.content() == footer(15, row_group(0, 0), row_group(7, 1), row_group(20, 2))

@@ -27,6 +27,10 @@ def test_equal_keys_keep_their_order(count):
     order = counting_sort.counting_order(keys, 6)
     assert order.dtype == np.int64
     assert (order == np.argsort(np.minimum(keys, 5), kind="stable")).all()
+    keys = np.minimum(keys, 5).astype(np.uint8)
+    narrow, begins = counting_sort.grouped(keys, 6, np.uint32)
+    assert narrow.dtype == np.uint32 and (narrow == order).all()
+    assert begins.tolist() == [int((keys < key).sum()) for key in range(7)]
 
 
 @pytest.mark.parametrize("count", COUNTS)
