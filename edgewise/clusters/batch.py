@@ -25,6 +25,7 @@ spanning forest that is kept from batch to batch would spare trees that lose non
 of a tree that does is as large as the tree, and so is what its replacement reads.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -287,8 +288,8 @@ def find_moved(item, members, labels, names, before, records, n_old, found):
     found[item] = is_other or members[item] >= n_old
 
 
-def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
-    """What a request changes, and the log of it; GraphError if it cannot be done."""
+def worked_out(state: State, request: Request) -> tuple[Delta, Callable[[], Log]]:
+    """What a request changes, and a function that makes the log of it; GraphError if it cannot be done."""
     asked, name = _asked(state, request)
     request, records = asked[:2]
     _touch(state, asked)

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.clusters.batch import Request
-from edgewise.clusters.history import Entry, asked_table, delta_in, ids_table, members_table
+from edgewise.clusters.history import Entry, asked_table, delta_in, ids_table, log_schema, members_table
 from edgewise.clusters.runs import Run
 from edgewise.clusters.state import SETTINGS, Delta, Facts, State
 from edgewise.device import threads
@@ -189,10 +189,11 @@ class Folder:
             yield partial(self._append, state, write, files)
 
     def _append(self, state, write, files, entry):
-        files["log"] = write("log", ROW_GROUP, partial(entry.table, is_coded=True))
         files["members"] = write("members", ROW_GROUP, partial(members_table, entry.delta))
+        log = entry.table()
+        files["log"] = write("log", ROW_GROUP, lambda: log)
         state.take(entry.delta)
-        table = entry.table()
+        table = log.cast(log_schema())
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
         about |= {"files": {name: written.result() for name, written in files.items()}}
@@ -207,9 +208,11 @@ class Folder:
     def _write_table(self, number, name, row_group, make):
         """Write the table that ``make()`` returns, on disk; return what the manifest says of it."""
         path = self.file(number, f"{name}.parquet")
+        with threads.limited(1):
+            table = make()
         with open(path, "wb") as file:
             stream = checksum.CheckedWriter(path, file)
-            write_parquet(make(), stream, row_group, REPEATING.get(name), keeps_types=name == "ids")
+            write_parquet(table, stream, row_group, REPEATING.get(name), keeps_types=name == "ids")
         _sync(path)
         return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 

@@ -1,5 +1,6 @@
 """The entries of a store: the log of its clusters, and which records got another cluster, by entry."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,8 +29,10 @@ class Entry:
 
     Attributes
     ----------
-    request, delta, log : Request, Delta, Log
-        What was asked, what it changes, and what becomes of clusters.
+    request, delta : Request, Delta
+        What was asked, and what it changes.
+    log : function
+        Returns what becomes of clusters, once.
     time : datetime
         In UTC.
     cause : str or None
@@ -37,7 +40,7 @@ class Entry:
 
     request: Request
     delta: Delta
-    log: Log
+    log: Callable[[], Log]
     time: datetime
     cause: str | None
 
@@ -46,13 +49,12 @@ class Entry:
         """The entries of a store are numbered from 1 on."""
         return self.delta.facts.entry
 
-    def table(self, is_coded=False):
-        """The log as a table of Arrow, in which changes may be codes of a dictionary."""
+    def table(self):
+        """The log as a table of Arrow, once; changes are codes of a dictionary."""
         import pyarrow as pa
 
-        log, count = self.log, len(self.log.change)
-        changes = _coded(log.change, CHANGES)
-        changes = changes if is_coded else changes.dictionary_decode()
+        log = self.log()
+        count, changes = len(log.change), _coded(log.change, CHANGES)
         times = pa.repeat(pa.scalar(self.time, pa.timestamp("us", "UTC")), count)
         causes = pa.repeat(pa.scalar(self.cause, pa.string()), count)
         names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
@@ -173,8 +175,8 @@ class MemoryHistory:
 
     def _append(self, state, entry):
         """Keep an entry; return its log."""
+        table = entry.table().cast(log_schema())
         state.take(entry.delta)
-        table = entry.table()
         self.tables.append(table)
         self.members.append((entry.delta.records, entry.delta.clusters))
         return table

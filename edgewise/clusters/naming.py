@@ -6,6 +6,7 @@ members there stays, and of those with as many the oldest, which is the smallest
 into it.  A cluster to which no name passes gets the next number.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -238,7 +239,8 @@ def named(before, labels, n_names, is_new=None):
     -------
     names : (n,) int64 array
     n_names : int
-    log : Log
+    log : function
+        Returns the :class:`Log`, once.
     """
     n, olds = len(labels), first_records(before, n_names)
     overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
@@ -253,7 +255,8 @@ def named(before, labels, n_names, is_new=None):
     scatter(name_of, nameless, np.arange(n_names, n_names + len(nameless)))
     write_name(n, labels, name_of, names)
     sizes = Sizes(before, name_of, sizes_of(olds), sizes_of(labels))
-    return names, n_names + len(nameless), _log(sizes, overlaps, staying, merging, is_new_name)
+    log = partial(_log, sizes, overlaps, staying, merging, is_new_name)
+    return names, n_names + len(nameless), log
 
 
 @each
