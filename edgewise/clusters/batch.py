@@ -479,7 +479,7 @@ def _touched(state, asked):
     ends = np.empty((2, len(rows) + len(new.ones)), np.uint32)
     write_ends(len(rows), rows, pairs, position, (ends[0], ends[1]))
     ends[:, len(rows) :] = gather(position, new.ones), gather(position, new.others)
-    is_touched = [[records.is_touched[trees] for trees in _trees(records, keys)] for keys in decisions]
+    is_touched = [[records.is_touched[records.trees[end]] for end in ends_of(keys)] for keys in decisions]
     musts, cannots = (
         tuple(position[end[of_one & of_other]] for end in ends_of(keys))
         for keys, (of_one, of_other) in zip(decisions, is_touched)
@@ -487,11 +487,6 @@ def _touched(state, asked):
     wanted = _divides(request.facts, cannots[0])
     scores = np.concatenate([_scores(pairs, rows, changes), new.scores]) if wanted else None
     return Touched(members, Pairs(ends[0], ends[1], scores), musts, cannots)
-
-
-def _trees(records, keys):
-    """The trees of the two records of pairs."""
-    return (records.trees[end] for end in ends_of(keys))
 
 
 def _scores(pairs, rows, changes):

@@ -11,8 +11,8 @@ import numpy as np
 
 from edgewise.clusters.batch import Request, done_again
 from edgewise.clusters.ids import ids_of_kind
-from edgewise.clusters.naming import CHANGES, NONE, Log
-from edgewise.clusters.state import Delta, Moves, ends_of, keys_of
+from edgewise.clusters.naming import CHANGES, Log
+from edgewise.clusters.state import NO_CLUSTER, Delta, Moves, ends_of, keys_of
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.id_types import restored
 
@@ -57,7 +57,7 @@ class Entry:
         count, changes = len(log.change), _coded(log.change, CHANGES)
         times = pa.repeat(pa.scalar(self.time, pa.timestamp("us", "UTC")), count)
         causes = pa.repeat(pa.scalar(self.cause, pa.string()), count)
-        names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
+        names = (arrow_array(names, names == NO_CLUSTER) for names in (log.before, log.cluster))
         columns = arrow_array(np.full(count, self.number)), times, causes, changes
         sizes = arrow_array(log.size_before), arrow_array(log.size)
         return pa.Table.from_arrays([*columns, *names, *sizes], names=log_schema().names)
@@ -126,7 +126,7 @@ def members_table(delta: Delta):
     import pyarrow as pa
 
     numbers, clusters = arrow_array(delta.records.astype(np.uint32)), delta.clusters
-    cluster = arrow_array(clusters, clusters == NONE)
+    cluster = arrow_array(clusters, clusters == NO_CLUSTER)
     return pa.table({"record": numbers, "cluster": cluster, "tree": arrow_array(delta.trees)})
 
 
@@ -158,7 +158,7 @@ def delta_in(tables, facts, state) -> Delta:
 
     request, members = request_in(tables["asked"], tables["ids"], facts, state), tables["members"]
     records, trees = (numpy_array(members[name]) for name in ("record", "tree"))
-    clusters = numpy_array(pc.fill_null(members["cluster"], NONE))
+    clusters = numpy_array(pc.fill_null(members["cluster"], NO_CLUSTER))
     return done_again(state, request, facts, Moves(records.astype(np.int64), trees, clusters))
 
 
