@@ -1,10 +1,8 @@
 """The entries of a store: the log of its clusters, and which records got another cluster, by entry."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -169,12 +167,8 @@ class MemoryHistory:
         self.tables: list[Any] = []
         self.members: list[tuple] = []
 
-    def appending(self, request: Request, state):
-        """Context with a function that keeps an entry of a request; it returns the log."""
-        return nullcontext(partial(self._append, state))
-
-    def _append(self, state, entry):
-        """Keep an entry; return its log."""
+    def append(self, entry: Entry, state):
+        """Keep an entry, which a state takes in; return its log."""
         table = entry.table().cast(log_schema())
         state.take(entry.delta)
         self.tables.append(table)
