@@ -30,7 +30,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -173,7 +173,7 @@ class Folder:
         """
         log, ids = entry.table(), partial(ids_table, entry.request, state.n_records)
         state.take(entry.delta)
-        makers = {"asked": partial(asked_table, entry.request), "ids": ids}
+        makers: dict[str, Callable] = {"asked": partial(asked_table, entry.request), "ids": ids}
         makers |= {"members": partial(members_table, entry.delta), "log": lambda: log}
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
