@@ -25,6 +25,7 @@ spanning forest that is kept from batch to batch would spare trees that lose non
 of a tree that does is as large as the tree, and so is what its replacement reads.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -287,8 +288,8 @@ def find_moved(item, members, labels, names, before, records, n_old, found):
     found[item] = is_other or members[item] >= n_old
 
 
-def worked_out(state: State, request: Request) -> tuple[Delta, Log]:
-    """What a request changes, and the log of it; GraphError if it cannot be done."""
+def worked_out(state: State, request: Request) -> tuple[Delta, Callable[[], Log]]:
+    """What a request changes, and a function that makes the log of it; GraphError if it cannot be done."""
     asked, name = _asked(state, request)
     request, records = asked[:2]
     _touch(state, asked)
@@ -478,7 +479,7 @@ def _touched(state, asked):
     ends = np.empty((2, len(rows) + len(new.ones)), np.uint32)
     write_ends(len(rows), rows, pairs, position, (ends[0], ends[1]))
     ends[:, len(rows) :] = gather(position, new.ones), gather(position, new.others)
-    is_touched = [[records.is_touched[trees] for trees in _trees(records, keys)] for keys in decisions]
+    is_touched = [[records.is_touched[records.trees[end]] for end in ends_of(keys)] for keys in decisions]
     musts, cannots = (
         tuple(position[end[of_one & of_other]] for end in ends_of(keys))
         for keys, (of_one, of_other) in zip(decisions, is_touched)
@@ -486,11 +487,6 @@ def _touched(state, asked):
     wanted = _divides(request.facts, cannots[0])
     scores = np.concatenate([_scores(pairs, rows, changes), new.scores]) if wanted else None
     return Touched(members, Pairs(ends[0], ends[1], scores), musts, cannots)
-
-
-def _trees(records, keys):
-    """The trees of the two records of pairs."""
-    return (records.trees[end] for end in ends_of(keys))
 
 
 def _scores(pairs, rows, changes):

@@ -16,10 +16,8 @@ its base and the entries after that, whose tables say what came of them.  Its ar
 more, so that changes are taken in where they are mapped, in pages of the process alone.
 
 An entry is there when the manifest is, which is replaced after the tables of the entry are on disk.  They
-are written at the same time, and those of what was asked while it is worked out what that changes, by one
-core each, which leaves the interpreter to the others.  Files of an entry that was killed or refused are
-written again.  One process writes, with a lock that ends with it; readers need none, since files that are
-there do not change.
+are written at the same time, by all cores.  Files of an entry that was killed are written again.  One process
+writes, with a lock that ends with it; readers need none, since files that are there do not change.
 
 Once the changes after the base are more than a quarter of it, another one is written while the process goes
 on, of the arrays that only grow, and copies of the others.  The manifest does not name it: it is what some
@@ -41,8 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.clusters.batch import Request
-from edgewise.clusters.history import Entry, asked_table, delta_in, ids_table, members_table
+from edgewise.clusters.history import Entry, asked_table, delta_in, ids_table, log_schema, members_table
 from edgewise.clusters.runs import Run
 from edgewise.clusters.state import SETTINGS, Delta, Facts, State
 from edgewise.device import threads
@@ -57,11 +54,8 @@ from edgewise.ownership import check_owner
 #: The fact that says that a manifest is one of clusters, and its version.
 MARK, VERSION = "edgewise_clusters", 3
 DAMAGED = "is damaged; restore it from a copy"
-#: Files of an entry, which are written at the same time.
-FILES = 4
-#: Rows of the row groups, each of which is encoded by one core, of files that are written while all others
-#: compute, and of those for which they wait.
-BLOCK, ROW_GROUP = 1 << 20, 1 << 17
+#: Rows of the row groups, each of which is encoded by one core.
+ROW_GROUP = 1 << 17
 #: Columns whose values repeat, by file; of what was asked, a sample shows them.
 REPEATING = {"ids": (), "members": (), "log": ("entry", "time", "cause", "change")}
 #: Items that a thread copies at a time.
@@ -172,30 +166,21 @@ class Folder:
         """Whether no other process has added an entry."""
         return len(read_manifest(self.path)["entries"]) == self.n_entries
 
-    @contextmanager
-    def appending(self, request: Request, state: State) -> Iterator[Callable[[Entry], Any]]:
-        """Context with a function that appends the entry of a request, and returns the log of that.
+    def append(self, entry: Entry, state: State) -> Any:
+        """Append an entry, which a state takes in; return the log of that.
 
-        The state takes it in.  What was asked, and the ids that are new, are written in the meantime.
+        All loops end before tables are encoded, since both would use every core.
         """
-        number, n_before = state.facts.entry + 1, state.n_records
-        with ThreadPoolExecutor(FILES, "edgewise-write") as pool:
-
-            def write(name, row_group, make):
-                return pool.submit(self._write_table, number, name, row_group, make)
-
-            files = {"asked": write("asked", BLOCK, partial(asked_table, request))}
-            files["ids"] = write("ids", BLOCK, partial(ids_table, request, n_before))
-            yield partial(self._append, state, write, files)
-
-    def _append(self, state, write, files, entry):
-        files["log"] = write("log", ROW_GROUP, partial(entry.table, is_coded=True))
-        files["members"] = write("members", ROW_GROUP, partial(members_table, entry.delta))
+        log, ids = entry.table(), partial(ids_table, entry.request, state.n_records)
         state.take(entry.delta)
-        table = entry.table()
+        makers: dict[str, Callable] = {"asked": partial(asked_table, entry.request), "ids": ids}
+        makers |= {"members": partial(members_table, entry.delta), "log": lambda: log}
         about = {"entry": entry.number, "time": entry.time.isoformat(), "cause": entry.cause}
         about |= {"facts": entry.delta.facts._asdict(), "bytes": bytes_of(entry.delta)}
-        about |= {"files": {name: written.result() for name, written in files.items()}}
+        with ThreadPoolExecutor(len(makers), "edgewise-write") as pool:
+            files = pool.map(partial(self._write_table, entry.number), makers, makers.values())
+            table = log.cast(log_schema())
+            about["files"] = dict(zip(makers, files))
         facts = self.facts | {"entries": [*self.facts["entries"], about]}
         _write_facts(self.path / MANIFEST, facts)
         self.facts = facts
@@ -204,12 +189,14 @@ class Folder:
                 self._begin_base(state)
         return table
 
-    def _write_table(self, number, name, row_group, make):
+    def _write_table(self, number, name, make):
         """Write the table that ``make()`` returns, on disk; return what the manifest says of it."""
         path = self.file(number, f"{name}.parquet")
+        with threads.limited(1):
+            table = make()
         with open(path, "wb") as file:
             stream = checksum.CheckedWriter(path, file)
-            write_parquet(make(), stream, row_group, REPEATING.get(name), keeps_types=name == "ids")
+            write_parquet(table, stream, ROW_GROUP, REPEATING.get(name), keeps_types=name == "ids")
         _sync(path)
         return {"bytes": path.stat().st_size, "crc32": stream.checksum()}
 

@@ -1,17 +1,16 @@
 """The entries of a store: the log of its clusters, and which records got another cluster, by entry."""
 
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from edgewise.clusters.batch import Request, done_again
 from edgewise.clusters.ids import ids_of_kind
-from edgewise.clusters.naming import CHANGES, NONE, Log
-from edgewise.clusters.state import Delta, Moves, ends_of, keys_of
+from edgewise.clusters.naming import CHANGES, Log
+from edgewise.clusters.state import NO_CLUSTER, Delta, Moves, ends_of, keys_of
 from edgewise.ingest.arrow import arrow_array, numpy_array
 from edgewise.ingest.id_types import restored
 
@@ -28,8 +27,10 @@ class Entry:
 
     Attributes
     ----------
-    request, delta, log : Request, Delta, Log
-        What was asked, what it changes, and what becomes of clusters.
+    request, delta : Request, Delta
+        What was asked, and what it changes.
+    log : function
+        Returns what becomes of clusters, once.
     time : datetime
         In UTC.
     cause : str or None
@@ -37,7 +38,7 @@ class Entry:
 
     request: Request
     delta: Delta
-    log: Log
+    log: Callable[[], Log]
     time: datetime
     cause: str | None
 
@@ -46,16 +47,15 @@ class Entry:
         """The entries of a store are numbered from 1 on."""
         return self.delta.facts.entry
 
-    def table(self, is_coded=False):
-        """The log as a table of Arrow, in which changes may be codes of a dictionary."""
+    def table(self):
+        """The log as a table of Arrow, once; changes are codes of a dictionary."""
         import pyarrow as pa
 
-        log, count = self.log, len(self.log.change)
-        changes = _coded(log.change, CHANGES)
-        changes = changes if is_coded else changes.dictionary_decode()
+        log = self.log()
+        count, changes = len(log.change), _coded(log.change, CHANGES)
         times = pa.repeat(pa.scalar(self.time, pa.timestamp("us", "UTC")), count)
         causes = pa.repeat(pa.scalar(self.cause, pa.string()), count)
-        names = (arrow_array(names, names == NONE) for names in (log.before, log.cluster))
+        names = (arrow_array(names, names == NO_CLUSTER) for names in (log.before, log.cluster))
         columns = arrow_array(np.full(count, self.number)), times, causes, changes
         sizes = arrow_array(log.size_before), arrow_array(log.size)
         return pa.Table.from_arrays([*columns, *names, *sizes], names=log_schema().names)
@@ -124,7 +124,7 @@ def members_table(delta: Delta):
     import pyarrow as pa
 
     numbers, clusters = arrow_array(delta.records.astype(np.uint32)), delta.clusters
-    cluster = arrow_array(clusters, clusters == NONE)
+    cluster = arrow_array(clusters, clusters == NO_CLUSTER)
     return pa.table({"record": numbers, "cluster": cluster, "tree": arrow_array(delta.trees)})
 
 
@@ -156,7 +156,7 @@ def delta_in(tables, facts, state) -> Delta:
 
     request, members = request_in(tables["asked"], tables["ids"], facts, state), tables["members"]
     records, trees = (numpy_array(members[name]) for name in ("record", "tree"))
-    clusters = numpy_array(pc.fill_null(members["cluster"], NONE))
+    clusters = numpy_array(pc.fill_null(members["cluster"], NO_CLUSTER))
     return done_again(state, request, facts, Moves(records.astype(np.int64), trees, clusters))
 
 
@@ -167,14 +167,10 @@ class MemoryHistory:
         self.tables: list[Any] = []
         self.members: list[tuple] = []
 
-    def appending(self, request: Request, state):
-        """Context with a function that keeps an entry of a request; it returns the log."""
-        return nullcontext(partial(self._append, state))
-
-    def _append(self, state, entry):
-        """Keep an entry; return its log."""
+    def append(self, entry: Entry, state):
+        """Keep an entry, which a state takes in; return its log."""
+        table = entry.table().cast(log_schema())
         state.take(entry.delta)
-        table = entry.table()
         self.tables.append(table)
         self.members.append((entry.delta.records, entry.delta.clusters))
         return table

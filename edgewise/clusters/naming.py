@@ -19,8 +19,6 @@ from edgewise.primitives.sorting import begins_of, ordered
 #: What can become of a cluster, in the order of the log.
 CHANGES = ("born", "grew", "shrank", "merged", "split", "retired")
 BORN, GREW, SHRANK, MERGED, SPLIT, RETIRED = range(len(CHANGES))
-#: A name where there is none.
-NONE = NO_CLUSTER
 
 
 class Log(NamedTuple):
@@ -31,7 +29,7 @@ class Log(NamedTuple):
     change : (rows,) int8 array
         Position in :data:`CHANGES`.
     before, cluster : (rows,) int64 arrays
-        Names; :data:`NONE` for a cluster that was born, or is retired.
+        Names; :data:`NO_CLUSTER` for a cluster that was born, or is retired.
     size_before, size : (rows,) int64 arrays
     """
 
@@ -104,7 +102,7 @@ def lower_first(record, names, first):
 @each
 def write_first(record, names, first, olds):
     """Write the first record with the same name."""
-    olds[record] = first[names[record]] if names[record] >= 0 else NONE
+    olds[record] = first[names[record]] if names[record] >= 0 else NO_CLUSTER
 
 
 def first_records(before, n_names):
@@ -126,9 +124,9 @@ def least_of(segment, begins, values, least):
 
 
 @each
-def mark_both(record, olds, labels, marks):
-    """Mark a record that is in a cluster before and after."""
-    marks[record] = olds[record] >= 0 and labels[record] >= 0
+def mark_both(record, olds, labels, is_new, marks):
+    """Mark a record that is in a cluster before and after, and was not deleted in the meantime."""
+    marks[record] = olds[record] >= 0 and labels[record] >= 0 and not is_new[record]
 
 
 @each
@@ -138,10 +136,10 @@ def write_key(item, records, olds, labels, keys):
     keys[item] = np.uint64(olds[record]) << HALF | np.uint64(labels[record])
 
 
-def overlaps_of(olds, labels):
+def overlaps_of(olds, labels, is_new):
     """The overlaps of clusters: first records of before and after, negative where there is none."""
     marks = np.empty(len(olds), bool)
-    mark_both(len(marks), olds, labels, marks)
+    mark_both(len(marks), olds, labels, is_new, marks)
     both = marked(marks)
     keys = np.empty(len(both), np.uint64)
     write_key(len(both), both, olds, labels, keys)
@@ -203,7 +201,7 @@ def find_nameless(record, labels, name_of, found):
 @each
 def write_name(record, labels, name_of, names):
     """Write the name of the cluster of a record."""
-    names[record] = name_of[labels[record]] if labels[record] >= 0 else NONE
+    names[record] = name_of[labels[record]] if labels[record] >= 0 else NO_CLUSTER
 
 
 @each
@@ -220,7 +218,7 @@ def sizes_of(labels):
     return sizes
 
 
-def named(before, labels, n_names, is_new=None):
+def named(before, labels, n_names, is_new):
     """Name clusters.
 
     Parameters
@@ -231,29 +229,34 @@ def named(before, labels, n_names, is_new=None):
         The first record of each record's cluster, negative for records that are deleted.
     n_names : int
         Number of names that were given so far.
-    is_new : (n,) bool array, optional
+    is_new : (n,) bool array
         Records that count as no members of before, since they were deleted in the meantime.
 
     Returns
     -------
     names : (n,) int64 array
     n_names : int
-    log : Log
+    log : function
+        Returns the :class:`Log`, once.
     """
     n, olds = len(labels), first_records(before, n_names)
-    overlaps = overlaps_of(olds, labels if is_new is None else np.where(is_new, NONE, labels))
+    overlaps = overlaps_of(olds, labels, is_new)
     passing = overlaps.chosen(marked(is_best(overlaps.olds, n, overlaps.counts, overlaps.firsts)))
     stays = is_best(passing.labels, n, passing.counts, gather(before, passing.olds))
     staying, merging = passing.chosen(marked(stays)), passing.chosen(marked(~stays))
-    name_of = filled(n, NONE, np.int64)
+    name_of = filled(n, NO_CLUSTER, np.int64)
     scatter(name_of, staying.labels, gather(before, staying.olds))
     is_new_name, names = np.empty(n, bool), np.empty(n, np.int64)
     find_nameless(n, labels, name_of, is_new_name)
     nameless = marked(is_new_name)
     scatter(name_of, nameless, np.arange(n_names, n_names + len(nameless)))
     write_name(n, labels, name_of, names)
-    sizes = Sizes(before, name_of, sizes_of(olds), sizes_of(labels))
-    return names, n_names + len(nameless), _log(sizes, overlaps, staying, merging, is_new_name)
+
+    def log():
+        sizes = Sizes(before, name_of, sizes_of(olds), sizes_of(labels))
+        return _log(sizes, overlaps, staying, merging, is_new_name)
+
+    return names, n_names + len(nameless), log
 
 
 @each
@@ -261,7 +264,7 @@ def write_change(item, first, change, olds, labels, sizes, log):
     """Write a row of the log: a cluster of before and one of after, unless there are none."""
     row = first + item
     log.change[row] = change
-    log.before[row] = log.cluster[row] = NONE
+    log.before[row] = log.cluster[row] = NO_CLUSTER
     log.size_before[row] = log.size[row] = 0
     if len(olds) > 0:
         log.before[row], log.size_before[row] = sizes.before[olds[item]], sizes.size_before[olds[item]]

@@ -178,8 +178,8 @@ def hashes_of(strings):
 class Runs:
     """Runs from the longest to the shortest; no key and row are in two of them."""
 
-    def __init__(self, runs=()):
-        self.runs = list(runs)
+    def __init__(self):
+        self.runs = []
 
     def find(self, wanted):
         """Rows of keys, (k,) uint64, as an int64 array; :data:`ABSENT` for others.

@@ -16,17 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.clusters.ids import SPARE, Ids, ids_of_kind
-from edgewise.clusters.runs import ABSENT, Run, Runs
+from edgewise.clusters.runs import ABSENT, HALF, Run, Runs
 from edgewise.device import each
 from edgewise.device.threads import few_steps
 from edgewise.ingest.growing import Growing
 from edgewise.primitives import filled
 from edgewise.primitives.counting_sort import gather, marked, scatter
 
-#: Bits of the second record in the key of a pair.
-HALF = np.uint64(32)
+#: The second record in the key of a pair.
 LOW_HALF = np.uint64(0xFFFFFFFF)
-#: Name of the cluster of a record that is deleted.
+#: Name of the cluster of a record that is deleted, and where there is none.
 NO_CLUSTER = -1
 #: Parts of pairs: their two records, and their scores.
 PAIRS = ("ones", "others", "scores")

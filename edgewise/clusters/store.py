@@ -295,10 +295,10 @@ class ClusterStore:
             before, after = state.facts.settings, request.facts.settings
             cause = ", ".join(_said(*one) for one in after.items() if one not in before.items()) or None
         n_steps = state.n_records + state.n_pairs + len(request.added)
-        with few_steps(n_steps), self._history.appending(request, state) as append:
+        with few_steps(n_steps):
             entry = Entry(request, *worked_out(state, request), now(), cause)
             try:
-                return append(entry)
+                return self._history.append(entry, state)
             except BaseException:
                 self._state = self._history.load(state)
                 raise

@@ -105,7 +105,7 @@ def write_parquet(thing, stream, row_group=None, repeating=None, keeps_types=Tru
     repeating = _repeating(first) if repeating is None else repeating
     integers = _other_integers(first, repeating)
     options = {"use_dictionary": repeating, "data_page_size": PAGE, **_codecs(first, integers)}
-    options["write_statistics"] = [*repeating, *_numbers(first)]
+    options["write_statistics"] = _with_statistics(first, repeating)
     options["column_encoding"] = dict.fromkeys(integers, INTEGERS)
     options["store_schema"] = keeps_types
     start = list(islice(blocks, 2))
@@ -192,12 +192,20 @@ def _codecs(table, integers):
     return {"compression": codecs, "compression_level": dict.fromkeys(others, 1)}
 
 
-def _numbers(table):
-    """Columns of numbers and times; least and largest strings cost time, and are of little use for ids."""
+def _with_statistics(table, repeating):
+    """Columns of numbers and times, and of text that repeats and is no codes of a dictionary.
+
+    Least and largest strings cost time.  They are of little use for ids, and take most of the time of codes.
+    """
     from pyarrow import types
 
     kinds = types.is_integer, types.is_floating, types.is_temporal, types.is_decimal, types.is_boolean
-    return [field.name for field in table.schema if any(test(field.type) for test in kinds)]
+    return [
+        field.name
+        for field in table.schema
+        if any(test(field.type) for test in kinds)
+        or (field.name in repeating and not types.is_dictionary(field.type))
+    ]
 
 
 def _other_integers(table, repeating):

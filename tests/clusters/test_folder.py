@@ -16,7 +16,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.clusters import folder, history
-from edgewise.errors import FileError
+from edgewise.errors import FileError, GraphError
 from tests.cluster_model import batch_after
 from tests.processes import ended
 
@@ -236,6 +236,14 @@ def test_other_versions_and_damage_are_refused(tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(FileError, match="is no store of clusters"):
         ew.ClusterStore.open(tmp_path)
+
+
+def test_a_batch_that_is_refused_writes_nothing(tmp_path):
+    store = store_at(tmp_path / "store", 2)
+    files = sorted(path.name for path in (tmp_path / "store").iterdir())
+    with pytest.raises(GraphError, match="leave out one of the two"):
+        store.apply(add=[("new", "newer", 0.9)], must=[("new", "newer")], cannot=[("new", "newer")])
+    assert sorted(path.name for path in (tmp_path / "store").iterdir()) == files
 
 
 def test_settings_are_kept(tmp_path):
