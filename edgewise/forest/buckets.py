@@ -17,17 +17,13 @@ import numpy as np
 
 from edgewise.device import device, each, threads
 from edgewise.forest.order import POSITION_BITS, words_of
-from edgewise.primitives.array_operations import exclusive_scan
+from edgewise.primitives.array_operations import exclusive_scan, part_of, tree_of
 from edgewise.primitives.thread_pool import ThreadPool
 
 #: Edges of a bucket.
 BUCKET_EDGES = 1 << 17
-#: Buckets of a long list.
+#: Buckets of a long list; a power of two, as every number of buckets is.
 N_BUCKETS = 128
-#: Bits of a digit.
-DIGIT_BITS = 10
-#: Digits.
-DIGITS = 1 << DIGIT_BITS
 
 
 class Buckets(NamedTuple):
@@ -35,12 +31,8 @@ class Buckets(NamedTuple):
 
     Attributes
     ----------
-    splitters : (buckets - 1,) int64 array
-        The largest words of all buckets but the last.
-    digit_shift : int
-        Lower bits of a word below its *digit*.
-    below : (DIGITS + 1,) int64 array
-        How many splitters have a digit less than this one, counted from that of the least word.
+    tree : (buckets,) int64 array
+        The least words of all buckets but the first, as a search tree.
     least, largest : (buckets,) int64 arrays
         The range of the words of each bucket; words of the first and the last one may be beyond it.
     shifts : (buckets,) int64 array
@@ -49,29 +41,11 @@ class Buckets(NamedTuple):
         Bits of a position in a packed word; 0 if words hold positions, and nothing is packed.
     """
 
-    splitters: Any
-    digit_shift: int
-    below: Any
+    tree: Any
     least: Any
     largest: Any
     shifts: Any
     position_bits: int
-
-
-@device
-def bucket_of(word, buckets):
-    """The bucket of a word: how many splitters are smaller; few are compared, those of its digit."""
-    least, last = buckets.least[0], len(buckets.least) - 1
-    inside = min(max(word, least), buckets.largest[last])
-    digit = (inside >> np.int64(buckets.digit_shift)) - (least >> np.int64(buckets.digit_shift))
-    low, high = buckets.below[digit], buckets.below[digit + 1]
-    while low < high:
-        middle = (low + high) >> np.int64(1)
-        if buckets.splitters[middle] < word:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @device
@@ -87,7 +61,7 @@ def count_buckets(group, lists, buckets, counts):
     """Count how many edges of a group belong into each bucket."""
     first, row = group * lists.capacity, group * len(buckets.least)
     for slot in range(first, first + lists.counts[group]):
-        counts[row + bucket_of(lists.words[slot], buckets)] += 1
+        counts[row + np.int64(part_of(lists.words[slot], buckets.tree))] += 1
 
 
 @partial(each, least_chunk=1)
@@ -96,7 +70,7 @@ def move_group(group, lists, buckets, starts, moved):
     first, row = group * lists.capacity, group * len(buckets.least)
     for slot in range(first, first + lists.counts[group]):
         word = lists.words[slot]
-        bucket = bucket_of(word, buckets)
+        bucket = np.int64(part_of(word, buckets.tree))
         place = starts[row + bucket]
         starts[row + bucket] = place + 1
         if buckets.position_bits != 0:
@@ -111,6 +85,7 @@ def sorted_buckets(lists, sample, order):
     """
     n_groups, total, n_threads = len(lists.counts), int(lists.counts.sum()), threads.count()
     count = 1 if n_threads == 1 else min(max(n_threads, total // BUCKET_EDGES), N_BUCKETS, len(sample))
+    count = 1 << max(count, 1).bit_length() - 1
     buckets = divided(sample, count, 0 if order.packed else len(order.bits).bit_length())
     n_buckets = len(buckets.least)
     counts = lists.counts
@@ -128,13 +103,11 @@ def sorted_buckets(lists, sample, order):
 
 def divided(sample, count, position_bits):
     """The :class:`Buckets` of words similar to those of a sample, which is ascending."""
-    splitters = sample[np.arange(1, count) * len(sample) // max(count, 1)]
+    splitters = sample[np.arange(1, count) * len(sample) // count]
     first, last = (int(sample[0]), int(sample[-1])) if len(sample) else (0, 0)
-    shift = _shift(first, last, DIGIT_BITS)
-    below = np.searchsorted((splitters >> shift) - (first >> shift), np.arange(DIGITS + 1))
     least, largest = np.append(first, splitters), np.append(splitters, last)
     shifts = [_shift(*ends, 63 - position_bits) for ends in zip(least.tolist(), largest.tolist())]
-    return Buckets(splitters, shift, below, least, largest, np.array(shifts, np.int64), position_bits)
+    return Buckets(tree_of(splitters), least, largest, np.array(shifts, np.int64), position_bits)
 
 
 def _shift(least, largest, bits):

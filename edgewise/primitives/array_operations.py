@@ -22,6 +22,7 @@ SHARED_BYTES = 2**22
 PART_BYTES = 2**18
 #: Bytes of a line of the cache.
 LINE = 64
+ONE = np.uint64(1)
 
 
 def filled(count, value, dtype):
@@ -149,6 +150,25 @@ def unique(values):
     """Distinct values, ascending, and for each value its int64 position among them."""
     distinct, positions = arrays.namespace(values).unique(values, return_inverse=True)
     return distinct, positions.reshape(-1).astype(np.int64, copy=False)
+
+
+def tree_of(splitters):
+    """A power of two less one of splitters as a search tree: those below node *k* are *2 k* and *2 k + 1*."""
+    tree, n_nodes = np.zeros(len(splitters) + 1, splitters.dtype), 1
+    while n_nodes < len(tree):
+        apart = len(tree) // n_nodes
+        tree[n_nodes : 2 * n_nodes] = splitters[apart // 2 - 1 :: apart]
+        n_nodes *= 2
+    return tree
+
+
+@device
+def part_of(key, tree):
+    """How many of the splitters in a tree are not above a key."""
+    node, n_parts = ONE, np.uint64(len(tree))
+    while node < n_parts:  # a comparison is added, so there is no branch, which could not be foreseen
+        node = (node << ONE) + np.uint64(tree[node] <= key)
+    return node - n_parts
 
 
 def count(marked) -> int:

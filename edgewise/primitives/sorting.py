@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device, each, threads
+from edgewise.primitives.array_operations import part_of, tree_of
 from edgewise.primitives.counting_sort import bounds_of, marked, starts_by_key
 
 #: Keys of a part, up to twice as many, unless there are more parts than :data:`PARTS` then.
@@ -22,7 +23,7 @@ PARTS = 1 << 10
 SAMPLED = 32
 #: Bits of a byte, bytes of a key, and values of a byte.
 BITS, BYTES, VALUES = 8, 8, 256
-BYTE, ONE = np.uint64(VALUES - 1), np.uint64(1)
+BYTE = np.uint64(VALUES - 1)
 
 
 class Keyed(NamedTuple):
@@ -36,15 +37,6 @@ class Keyed(NamedTuple):
 
     keys: Any
     positions: Any
-
-
-@device
-def part_of(key, tree):
-    """How many of the splitters in a tree are not above a key."""
-    node, n_parts = ONE, np.uint64(len(tree))
-    while node < n_parts:  # a comparison is added, so there is no branch, which could not be foreseen
-        node = (node << ONE) + np.uint64(tree[node] <= key)
-    return node - n_parts
 
 
 @partial(each, least_chunk=1)
@@ -103,16 +95,6 @@ def sort_part(part, ends, moved, spare, counts):
     if n_passes % 2:
         for item in range(first, end):
             moved.keys[item], moved.positions[item] = source.keys[item], source.positions[item]
-
-
-def tree_of(splitters):
-    """A power of two less one of splitters as a search tree: those below node *k* are *2 k* and *2 k + 1*."""
-    tree, n_nodes = np.zeros(len(splitters) + 1, np.uint64), 1
-    while n_nodes < len(tree):
-        apart = len(tree) // n_nodes
-        tree[n_nodes : 2 * n_nodes] = splitters[apart // 2 - 1 :: apart]
-        n_nodes *= 2
-    return tree
 
 
 def ordered(keys):
