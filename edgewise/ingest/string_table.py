@@ -21,13 +21,16 @@ further copies of new strings in the slots.  The numbers are therefore the same 
 and every size of batch.
 
 A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
-offset, bytes).  A search begins at the first slot of a line of the cache, and looks at all eight slots of it
-at once (:func:`probe_lines`): few searches go on to a second line, which nothing has prefetched, and how many
-slots are in use before the one that is sought is no choice of the program, which would be foreseen badly.  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
+offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
 what the next step reads, so that the misses of a group overlap; this halves its time.  As long as all strings
 have one length, as hashes and UUIDs do, no offset is read, which takes another third off.  :func:`number_new`
-prefetches slots.  Other probing is that of :mod:`~edgewise.primitives.hash_table`, but strings are
-entered here, because equal tags are not equal strings.
+prefetches slots.
+
+A search begins at the first slot of a line of the cache, and :func:`probe_lines` looks at all eight slots of
+a line at once.  So few searches read a second line, which nothing has prefetched, and the processor has no
+branches to foresee, of which half would depend on chance.  The order of the slots is that of
+:mod:`~edgewise.primitives.hash_table`, but strings are entered here, because equal tags are not equal
+strings.
 """
 
 from functools import partial

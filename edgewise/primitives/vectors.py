@@ -95,9 +95,9 @@ def chosen(vector, bits):
 
 
 def first_match(array, at, word, bits, other):
-    """Which of eight items from ``at`` on is the first that equals ``other`` or has some ``bits`` of ``word``.
+    """The first of eight items, from ``at`` on, that has some ``bits`` of ``word`` or equals ``other``.
 
-    It is 8 if none is.  All are uint64.
+    Its place counts from ``at``, and is 8 if there is none.  All are uint64.
 
     >>> items = np.arange(8, dtype=np.uint64)
     >>> int(first_match(items, np.uint64(0), np.uint64(7), np.uint64(3), np.uint64(5)))
