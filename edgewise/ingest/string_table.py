@@ -288,11 +288,11 @@ def number_new(block, batch, table, lookup, blocks, sources, targets):
         number += ONE
         table.offsets[number] = place
     copies = behind
-    for position in range(first, end):
-        if results[position] < NEW:
-            write_number(position, results[position], batch, sources, targets)
+    for at in range(first, end):
+        if results[at] < NEW:
+            write_number(at, results[at], batch, sources, targets)
         else:
-            positions[copies] = position
+            positions[copies] = at
             copies += ONE
     blocks.high[block], blocks.copies[block] = np.int64(high >> ONE), np.int64(copies - behind)
 
