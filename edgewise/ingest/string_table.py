@@ -24,8 +24,13 @@ A table of millions of strings is far larger than the caches, and each string co
 offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
 what the next step reads, so that the misses of a group overlap; this halves its time.  As long as all strings
 have one length, as hashes and UUIDs do, no offset is read, which takes another third off.  :func:`number_new`
-prefetches slots.  The probing is that of :mod:`~edgewise.primitives.hash_table`, but strings are entered
-here, because equal tags are not equal strings.
+prefetches slots.
+
+A search begins at the first slot of a line of the cache, and :func:`probe_lines` looks at all eight slots of
+a line at once.  So few searches read a second line, which nothing has prefetched, and the processor has no
+branches to foresee, of which half would depend on chance.  The order of the slots is that of
+:mod:`~edgewise.primitives.hash_table`, but strings are entered here, because equal tags are not equal
+strings.
 """
 
 from functools import partial
@@ -33,10 +38,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import cas, device, each, fetch_min
+from edgewise.device import cas, device, each, fetch_min, load
 from edgewise.device.prefetch import prefetch
 from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes, same_bytes
 from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
+from edgewise.primitives.vectors import first_match
 
 #: Strings that go through the steps of a look-up together.
 GROUP = 128
@@ -52,6 +58,8 @@ FAR = np.uint64(16)
 ENTRY = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 ONE = np.uint64(1)
+#: Slots in a line of the cache, and bits of where a line begins.
+LINE, LINES = np.uint64(8), np.uint64(0xFFFFFFF8)
 #: Stands for the number of a string that is not known.
 MISSING = np.uint64(0xFFFFFFFF)
 #: Marks a result of look_up that is a slot and not a number.
@@ -96,7 +104,8 @@ class Lookup(NamedTuple):
 
     ``results``, (strings,) uint64, is the number of the string, or ``NEW | slot``.  ``new_lengths``,
     (strings,) uint32, is one more than the length where a new string appears first, else 0; before that
-    look_up keeps the entries of slots here, and after it number_new the positions of further copies.
+    look_up keeps the entries of slots here, and after it each block has the positions of its new strings, to
+    which number_new appends those of further copies.
     """
 
     results: Any
@@ -127,6 +136,17 @@ def string_at(position, batch):
         return batch.right.text, start, np.int64(batch.right.starts[row + ONE]) - start
     start = np.int64(batch.left.starts[row])
     return batch.left.text, start, np.int64(batch.left.starts[row + ONE]) - start
+
+
+@device
+def probe_lines(slots, slot, tag):
+    """As :func:`probe`, from a ``slot`` on where a line of the cache begins; all of a line at once."""
+    mask = np.uint64(len(slots) - 1)
+    at = first_match(slots, slot, tag, UPPER_HALF, EMPTY)
+    while at == LINE:
+        slot = (slot + LINE) & mask
+        at = first_match(slots, slot, tag, UPPER_HALF, EMPTY)
+    return slot + at, load(slots, slot + at)
 
 
 @device
@@ -178,11 +198,11 @@ def look_up(group, batch, table, lookup):
     for position in range(first, end):
         text, start, length = string_at(position, batch)
         code = hash_bytes(text, start, start + length)
-        results[position] = code << HALF | code & mask & ENTRY
-        prefetch(table.slots, code & mask & ENTRY)
+        results[position] = code << HALF | code & mask & LINES
+        prefetch(table.slots, code & mask & LINES)
     for position in range(first, end):
         tag = results[position] & UPPER_HALF
-        slot, content = probe(HashTable(table.slots, EMPTY, UPPER_HALF), results[position] & ENTRY, tag)
+        slot, content = probe_lines(table.slots, results[position] & ENTRY, tag)
         results[position], entries[position] = tag | slot, content & ENTRY
         prefetch_start(content & ENTRY, batch, table)
     for position in range(first, end):
@@ -223,14 +243,19 @@ def find_or_enter(position, batch, table, lookup):
 
 @partial(each, least_chunk=1)
 def count_new(block, count, new_lengths, blocks):
-    """Count the new strings of a block and their bytes, and find the length of the longest."""
-    numbers = places = longest = np.int64(0)
-    for position in range(block * BLOCK, min(block * BLOCK + BLOCK, count)):
+    """Count the new strings of a block and their bytes, and find the length of the longest.
+
+    Their positions take the place of the lengths: a list without a choice at each, which is foreseen badly.
+    """
+    first, end = np.uint64(block * BLOCK), np.uint64(min(block * BLOCK + BLOCK, count))
+    numbers, places, longest = np.uint64(0), np.int64(0), np.int64(0)
+    for position in range(first, end):
         length = np.int64(new_lengths[position])
-        numbers += length > 0
+        new_lengths[first + numbers] = position
+        numbers += np.uint64(length > 0)
         places += max(length - 1, np.int64(0))
         longest = max(longest, length - 1)
-    blocks.numbers[block + 1], blocks.places[block + 1] = numbers, places
+    blocks.numbers[block + 1], blocks.places[block + 1] = np.int64(numbers), places
     blocks.longest[block] = longest
 
 
@@ -240,36 +265,36 @@ def number_new(block, batch, table, lookup, blocks, sources, targets):
 
     Those of further copies of new strings are left out, and their positions noted.
     """
+    results, positions = lookup.results, lookup.new_lengths
     number, place, high = batch.known + np.uint64(blocks.numbers[block]), blocks.places[block], np.uint64(0)
-    first, together = np.uint64(block * BLOCK), False
-    copies = first
-    end = np.uint64(min(block * BLOCK + BLOCK, batch.rows << batch.pairs))
-    if batch.pairs == 0 and blocks.numbers[block + 1] - blocks.numbers[block] == np.int64(end - first):
+    first, end = np.uint64(block * BLOCK), np.uint64(min(block * BLOCK + BLOCK, batch.rows << batch.pairs))
+    behind = first + np.uint64(blocks.numbers[block + 1] - blocks.numbers[block])
+    together = batch.pairs == 0 and behind == end
+    if together:
         start = np.int64(batch.left.starts[first])  # all are new, so their text is copied as one
         length = np.int64(batch.left.starts[end]) - start
         high |= copy_bytes(batch.left.text, start, table.arena, place, length)
-        together = True
-    for position in range(first, end):
-        later, moved = min(position + AHEAD, end - ONE), number != batch.known + position
-        if moved and lookup.new_lengths[later]:
-            prefetch(table.slots, lookup.results[later] & ENTRY)
-        if lookup.new_lengths[position]:
-            if moved:  # else the slot has the number, as all strings of the batch so far are new
-                slot = lookup.results[position] & ENTRY
-                table.slots[slot] = table.slots[slot] & UPPER_HALF | number
-            text, start, length = string_at(position, batch)
-            if not together:
-                high |= copy_bytes(text, start, table.arena, place, length)
-            place += length
-            write_number(position, number, batch, sources, targets)
-            number += ONE
-            table.offsets[number] = place
-        elif lookup.results[position] < NEW:
-            write_number(position, lookup.results[position], batch, sources, targets)
+    for item in range(first, behind):
+        position, later = np.uint64(positions[item]), np.uint64(positions[min(item + AHEAD, behind - ONE)])
+        if number != batch.known + position:  # else the slot has the number, as all strings so far are new
+            prefetch(table.slots, results[later] & ENTRY)
+            slot = results[position] & ENTRY
+            table.slots[slot] = table.slots[slot] & UPPER_HALF | number
+        text, start, length = string_at(position, batch)
+        if not together:
+            high |= copy_bytes(text, start, table.arena, place, length)
+        place += length
+        results[position] = number
+        number += ONE
+        table.offsets[number] = place
+    copies = behind
+    for at in range(first, end):
+        if results[at] < NEW:
+            write_number(at, results[at], batch, sources, targets)
         else:
-            lookup.new_lengths[copies] = position  # of which those up to here are not looked at again
+            positions[copies] = at
             copies += ONE
-    blocks.high[block], blocks.copies[block] = np.int64(high >> ONE), np.int64(copies - first)
+    blocks.high[block], blocks.copies[block] = np.int64(high >> ONE), np.int64(copies - behind)
 
 
 @device
@@ -284,7 +309,7 @@ def write_number(position, number, batch, sources, targets):
 @partial(each, least_chunk=1)
 def number_copies(block, batch, slots, lookup, blocks, sources, targets):
     """Write the numbers of further copies of new strings in a block, which are in the slots now."""
-    first = np.uint64(block * BLOCK)
+    first = np.uint64(block * BLOCK + blocks.numbers[block + 1] - blocks.numbers[block])
     for item in range(first, first + np.uint64(blocks.copies[block])):
         position = np.uint64(lookup.new_lengths[item])
         slot = lookup.results[position] & ENTRY
@@ -297,7 +322,7 @@ def rehash(old_slot, old_slots, slots):
     content = old_slots[old_slot]
     if content != EMPTY:
         mask = np.uint64(len(slots) - 1)
-        slot = content >> HALF & mask
+        slot = content >> HALF & mask & LINES
         while cas(slots, slot, EMPTY, content) != EMPTY:
             slot = (slot + ONE) & mask
 
@@ -309,7 +334,7 @@ def find(position, batch, table, numbers):
     mask = np.uint64(len(slots) - 1)
     start, length = starts[position], starts[position + 1] - starts[position]
     code = hash_bytes(batch.left.text, start, starts[position + 1])
-    tag, slot, number = code << HALF, code & mask & ENTRY, MISSING
+    tag, slot, number = code << HALF, code & mask & LINES, MISSING
     while True:
         slot, content = probe(HashTable(slots, EMPTY, UPPER_HALF), slot, tag)
         if content == EMPTY:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from edgewise import tuning
+from edgewise.device import threads
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.string_table import (
     BLOCK,
     FAR,
     GROUP,
+    LINE,
     Batch,
     Blocks,
     Lookup,
@@ -54,6 +56,8 @@ FIRST_SLOTS = 1 << 12
 MILLIONS = 1 << 22
 #: Rows for which a table grows, rather than take them in parts.
 PART_ROWS = 1 << 17
+#: Rows that each thread takes at a time, of which its caches hold what is noted of their strings.
+THREAD_ROWS = 1 << 16
 #: Bytes of an id that a message shows.
 SHOWN = 60
 #: Number of distinct strings, so that the number in a slot takes 32 bits.
@@ -76,7 +80,9 @@ def _lookup_of(count):
 
 def _empty_slots(count):
     make = np.full if count < MILLIONS else filled  # whose loop is not compiled for a small table
-    return make(count, EMPTY, np.uint64)
+    slots = make(count + int(LINE) - 1, EMPTY, np.uint64)
+    first = -slots.ctypes.data % 64 // 8  # a line of the cache begins there
+    return slots[first : first + count]
 
 
 def _is_utf8(text):
@@ -121,7 +127,7 @@ class StringNumbers:
             self.enter_known()
         start = 0
         while start < rows:
-            stop = min(rows, start + self._fitting_rows(pairs))
+            stop = min(rows, start + self._fitting_rows(pairs), start + THREAD_ROWS * threads.count())
             part = [Strings(column.starts[start : stop + 1], column.text) for column in columns]
             self._add_many(part, [column[start:stop] for column in numbers])
             start = stop

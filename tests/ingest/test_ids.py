@@ -254,6 +254,22 @@ def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, som
         assert len(rows) > 3 and max(rows) < 600
 
 
+def test_rows_are_taken_in_parts_for_each_thread(monkeypatch):
+    monkeypatch.setattr(strings, "THREAD_ROWS", 7)
+    monkeypatch.setattr(strings.StringNumbers, "_are_some", lambda self, count, columns: False)
+    lefts = [f"id {place * 7 % 300}" for place in range(600)]
+    assert check_strings(lefts, lefts[::-1])[3] == 300
+
+
+def test_slots_begin_at_a_line_of_the_cache():
+    numbers = strings.StringNumbers()
+    numbers.enter_known()
+    for _ in range(3):
+        assert numbers.slots.ctypes.data % 64 == 0
+        assert len(numbers.slots) % int(string_table.LINE) == 0
+        numbers.grow()
+
+
 @pytest.mark.parametrize("others", [[4], [3, 5], [5, 3], [0], [20], [12, 36], [16, 8, 24]])
 def test_strings_of_one_length_until_others_come(monkeypatch, others):
     monkeypatch.setattr("edgewise.ingest.ids.BATCH_ROWS", 16)
