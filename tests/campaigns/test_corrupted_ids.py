@@ -4,6 +4,6 @@ from tests.campaigns import corrupted_ids
 
 
 def test_corrupted_ids_make_right_clusters_or_one_clear_line():
-    outcomes = corrupted_ids.main(["--cases", "8", "--seed", "5", "--processes", "1"])
+    outcomes = corrupted_ids.main(["--cases", "5", "--seed", "5", "--processes", "1"])
     assert set(outcomes) <= corrupted_ids.RIGHT
-    assert sum(outcomes.values()) == 48 and outcomes["equal"] > 9 and outcomes["refused"] > 9
+    assert sum(outcomes.values()) == 30 and outcomes["equal"] > 5 and outcomes["refused"] > 5
