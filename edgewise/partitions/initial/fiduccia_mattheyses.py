@@ -94,7 +94,7 @@ def is_before(one, other, half, memory):
     gain, other_gain = memory.gains[half.base + one], memory.gains[half.base + other]
     if gain != other_gain:
         return gain > other_gain
-    return mix(one, half.salt) > mix(other, half.salt)
+    return mix(np.int64(one), half.salt) > mix(np.int64(other), half.salt)
 
 
 @called
