@@ -69,6 +69,11 @@ def total_size(level):
     return int(level.sizes.sum()) if len(level.sizes) else len(level.offsets) - 1
 
 
+def room_type(most, where):
+    """Type of the room for weights of up to ``most``; a GPU has one type, since its kernels are many."""
+    return np.int32 if where == "cpu" and most <= NARROW else np.int64
+
+
 def sizes_of(level, vertices):
     """Weights of some vertices of a level, an int64 array on its device."""
     if len(level.sizes):

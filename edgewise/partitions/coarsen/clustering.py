@@ -35,14 +35,12 @@ from edgewise.device import (
 )
 from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.warps import warp_aggregated_add
-from edgewise.partitions.levels import NARROW, salt_of, size_at, sizes_of, total_size
+from edgewise.partitions.levels import room_type, salt_of, size_at, sizes_of, total_size
 from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact, new_facts, rate_row
 from edgewise.partitions.ratings import no_connections, rate, tables_for
 from edgewise.partitions.row_shares import WORKER_ITEMS
 from edgewise.primitives.mixing import mix
 
-#: Room that is always enough.
-AMPLE = 2**62
 #: Vertices of a chunk.
 CHUNK = 256
 #: A vertex wants to join a cluster without room for all that want to.
@@ -495,8 +493,7 @@ def cluster(level, limit, groups, how):
     """
     where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
-    is_narrow = where == "cpu" and max(total_size(level), limit) <= NARROW
-    weight = np.int32 if is_narrow else np.int64  # on a GPU one type: ratings have kernels of their own there
+    weight = room_type(max(total_size(level), limit), where)
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, weight, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     memory, facts = (no_connections(level), tables_for(level, n)), new_facts(level)
@@ -527,7 +524,7 @@ def cluster(level, limit, groups, how):
             arrays.move(xp.flatnonzero(marks), where),
             level,
             limit,
-            state._replace(room=arrays.full(n, AMPLE, np.int64, where), salt=salts[-1]),
+            state._replace(room=arrays.full(n, np.iinfo(weight).max, weight, where), salt=salts[-1]),
             (memory, facts, waiting.starts),
         )
     return labels

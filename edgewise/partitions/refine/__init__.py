@@ -35,7 +35,7 @@ import numpy as np
 from edgewise.device import arrays, barrier_wait, device, each, load, parallel_region
 from edgewise.device.regions import workers
 from edgewise.device.warps import claim
-from edgewise.partitions.levels import are_few, least_of, part_weights, salt_of, seed_salt, sizes_of
+from edgewise.partitions.levels import are_few, least_of, part_weights, room_type, salt_of, seed_salt, sizes_of
 from edgewise.partitions.presets import REGION_STEPS
 from edgewise.partitions.rating import FACT, Labels, fact, new_facts, note, row_of
 from edgewise.partitions.ratings import connections_of, no_tables, rate, tables_for
@@ -240,10 +240,11 @@ class Refinement:
         listed, moves, left, dirty, border, active, spare = (arrays.empty(n, kind, where) for _ in range(7))
         net, counters = arrays.empty(n, np.int64, where), arrays.zeros(len(COUNT), np.int64, where)
         search = Search(*given, listed, net, moves, left, dirty, border, counters)
-        room = arrays.full(k, AMPLE, np.int64, where)
+        form = room_type(max(int(loads.sum()), int(limits.max())), where)
+        room = arrays.full(k, np.iinfo(form).max, form, where)
         none = arrays.empty(0, kind, where)
         self.labels = Labels(search.part, room, none, salt_of(self.how.seed, 7), self.how.shift)
-        self.space, self.least_step, self.share = new_room(k, where), -1, 0
+        self.space, self.least_step, self.share = new_room(k, form, where), -1, 0
         connections = connections_of(level, self.labels, k, cut)
         tables = no_tables(level) if len(connections.totals) else tables_for(level, k)
         self.memory = Memory(new_facts(level, k), search, active, spare, connections, tables)

@@ -86,7 +86,7 @@ class Room(NamedTuple):
 
     Attributes
     ----------
-    room : (k,) int64 array
+    room : (k,) int32 or int64 array
         For vertices of other parts; 0 in a part that is nearly full.
     open_parts : (k,) int64 array
         The parts with room.
@@ -412,10 +412,10 @@ def deal_out(span, items, count, vertices, targets, search):
             slot += 1
 
 
-def new_room(k, where):
-    """Memory to move vertices out of ``k`` parts."""
+def new_room(k, form, where):
+    """Memory to move vertices out of ``k`` parts, whose room is of type ``form``."""
     bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    return Room._make([*(arrays.empty(k, np.int64, where) for _ in range(4)), bins])
+    return Room._make([arrays.empty(k, form, where), *(arrays.empty(k, np.int64, where) for _ in range(3)), bins])
 
 
 def ranking_of(level, k, items):
