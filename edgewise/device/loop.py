@@ -105,7 +105,7 @@ class each:
             threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def at_once(self, count, *arguments):
-        """Run the body for a slice of all indices by NumPy, if all that it does with them is to index arrays."""
+        """Run the body for a slice of all indices by NumPy; it may do no more with it than index arrays."""
         self.body(slice(count), *arguments)
 
     def _cuda_source(self):

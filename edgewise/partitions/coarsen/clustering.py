@@ -280,7 +280,7 @@ def _join_single(single, level, limit, state, memory):
 
 
 def _join_on_host(keys, before, limit, labels):
-    """As the loops over the sorted keys, with the weights before them: NumPy takes less time than their sort."""
+    """As the loops over the sorted keys, with the weights before them; the sort takes NumPy longer."""
     vertices, favourites = keys & 0xFFFFFFFF, keys >> 32
     starts = np.flatnonzero(np.diff(favourites, prepend=-1))
     turns = (before - np.repeat(before[starts], np.diff(starts, append=len(keys)))) // limit

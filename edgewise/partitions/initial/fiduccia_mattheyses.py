@@ -183,7 +183,7 @@ def change_side(vertex, sizes, half, blocks, memory):
 
 @device
 def grow(half, blocks, memory):
-    """Grow the first side, which is empty, from random vertices; return the weight and the number of these."""
+    """Grow the first side, which is empty, from random vertices; return its weight and its size."""
     base, n = half.base, half.end - half.first
     weight, count, sizes = np.int64(0), np.int64(0), (np.int64(0), np.int64(0))
     target, least = blocks.targets[half.block], blocks.least[2 * half.block]
@@ -292,7 +292,7 @@ def undo(vertex, half, blocks, memory):
 
 @device
 def weigh(half, blocks, memory):
-    """Compute all gains; return the weight and number of the vertices on the first side, and the total weight."""
+    """Compute all gains; return the weight and size of the first side, and the weight of both."""
     base, weight, count, total = half.base, np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(half.first, half.end):
         side, gain = memory.sides[base + vertex], np.int64(0)

@@ -35,7 +35,15 @@ import numpy as np
 from edgewise.device import arrays, barrier_wait, device, each, load, parallel_region
 from edgewise.device.regions import workers
 from edgewise.device.warps import claim
-from edgewise.partitions.levels import are_few, least_of, part_weights, room_type, salt_of, seed_salt, sizes_of
+from edgewise.partitions.levels import (
+    are_few,
+    least_of,
+    part_weights,
+    room_type,
+    salt_of,
+    seed_salt,
+    sizes_of,
+)
 from edgewise.partitions.presets import REGION_STEPS
 from edgewise.partitions.rating import FACT, Labels, fact, new_facts, note, row_of
 from edgewise.partitions.ratings import connections_of, no_tables, rate, tables_for

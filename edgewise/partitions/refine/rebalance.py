@@ -415,7 +415,8 @@ def deal_out(span, items, count, vertices, targets, search):
 def new_room(k, form, where):
     """Memory to move vertices out of ``k`` parts, whose room is of type ``form``."""
     bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    return Room._make([arrays.empty(k, form, where), *(arrays.empty(k, np.int64, where) for _ in range(3)), bins])
+    room, *others = (arrays.empty(k, kind, where) for kind in (form, np.int64, np.int64, np.int64))
+    return Room(room, *others, bins)
 
 
 def ranking_of(level, k, items):
@@ -427,7 +428,8 @@ def ranking_of(level, k, items):
 def least_step_of(level):
     """The least step of the cost of a vertex that is not beside another part."""
     if are_few(level.offsets, level.neighbours):
-        totals = np.diff(exclusive_scan(level.weights)[level.offsets] if len(level.weights) else level.offsets)
+        ends = exclusive_scan(level.weights)[level.offsets] if len(level.weights) else level.offsets
+        totals = np.diff(ends)
         vertices = np.flatnonzero(totals)
         totals, sizes = totals[vertices], sizes_of(level, vertices)
         least = (totals * UNITS // sizes).argmin() if len(totals) else 0
