@@ -104,7 +104,7 @@ class each:
             shares = threads.new_shares(1 if self.ascending else workers)
             threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
-    def at_once(self, count, *arguments):
+    def vectorised(self, count, *arguments):
         """Run the body for a slice of all indices by NumPy; it may do no more with it than index arrays."""
         self.body(slice(count), *arguments)
 

@@ -264,7 +264,7 @@ def _join_single(single, level, limit, state, memory):
     xp, where, n = arrays.namespace(single), arrays.device_of(level.offsets), len(level.offsets) - 1
     rate(single, level, state, memory, facts)
     keys = arrays.empty(len(single), np.int64, where)
-    list_keys = _favour.at_once if where == "cpu" else _favour
+    list_keys = _favour.vectorised if where == "cpu" else _favour
     list_keys(len(single), single, facts, n, state.groups, keys)
     keys.sort()
     sizes, ends = _weigh(keys, level)
@@ -517,7 +517,7 @@ def cluster(level, limit, groups, how):
                 rate(chosen, level, state, memory, facts)
                 _move(chosen, level, limit, state, (facts, moves, waiting))
     marks = arrays.empty(n, np.bool_, where)
-    mark = _mark_single.at_once if where == "cpu" else _mark_single
+    mark = _mark_single.vectorised if where == "cpu" else _mark_single
     mark(n, level, limit, state, marks)
     if int(xp.count_nonzero(marks)) > most:
         _join_single(

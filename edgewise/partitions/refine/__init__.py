@@ -286,7 +286,7 @@ class Refinement:
         (facts, search, active, *_), progress = self.memory, self.progress
         n_active, count = int(progress[AT.n_active]), int(progress[AT.n_border])
         if self.is_few:
-            _clear_active.at_once(n_active, facts, active)
+            _clear_active.vectorised(n_active, facts, active)
             vertices = search.border[:count].astype(np.int64)
             vertices = vertices[passes_filter(vertices, facts, share)]
             note(facts, vertices, FACT.lists, fact(facts, vertices, FACT.lists) | ACTIVE)
