@@ -45,9 +45,9 @@ from edgewise.garbage_collection import collection_paused
 USUAL = Path(__file__).with_name("usual_kernels.json")
 #: Processes on a machine with many cores; each takes 0.2 GB.
 PROCESSES = 6
-#: Kernels for the CPU that are worth processes (two of 16 cores, bdddede0, 2026-11-30).  Where fewer are
-#: missing, most of the time is that of one.
-FEWEST_KERNELS = 10
+#: Kernels for the CPU that are worth processes, as many as a partition has.  Where fewer are missing, most of
+#: the time is that of one.
+FEWEST_KERNELS = 8
 #: Kernels for each process, which takes half a second until it compiles the first one.
 KERNELS_OF_PROCESS = 6
 #: Seconds between two looks at what the processes have compiled.

@@ -104,6 +104,10 @@ class each:
             shares = threads.new_shares(1 if self.ascending else workers)
             threads.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
+    def vectorised(self, count, *arguments):
+        """Run the body for a slice of all indices by NumPy; it may do no more with it than index arrays."""
+        self.body(slice(count), *arguments)
+
     def _cuda_source(self):
         from edgewise.device import grid
 

@@ -36,7 +36,8 @@ from edgewise.device.numba_entries import ENTRY, add_entry
 from edgewise.device.numba_lowering import RANGES, REPLACED
 
 (_Context,) = private("numba.core.base", "BaseContext")
-(_Options,) = private("numba.core.targetconfig", "TargetConfig")
+_Options, _Stack = private("numba.core.targetconfig", "TargetConfig", "ConfigStack")
+(_Overload,) = private("numba.core.typing.templates", "_OverloadFunctionTemplate")
 (_one_compiles,) = private("numba.core.compiler_lock", "global_compiler_lock")
 (_llvm,) = private("llvmlite.binding.ffi", "lib")
 _llvm_lock = getattr(_llvm, "_lock", None)
@@ -62,6 +63,7 @@ _REPLACED += ["_ensure_finalized", "_get_compiled_object", "get_defined_function
 _REPLACED += ["serialize_using_object_code"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
+HAS_PARTS &= hasattr(_Overload, "_get_impl") and hasattr(_Stack, "top_or_none")
 HAS_PARTS &= hasattr(_Context, "get_abi_sizeof") and hasattr(_Options, "values")
 HAS_PARTS &= hasattr(_llvm_lock, "_cblist")
 
@@ -376,6 +378,7 @@ def answers_kept(options=_Options):
         stack.enter_context(_replaced(_Context, "get_abi_sizeof", get_abi_sizeof))
         stack.enter_context(_replaced(options, "__hash__", lambda self: 0))
         stack.enter_context(_replaced(options, "__eq__", _are_same_options))
+        stack.enter_context(_replaced(_Overload, "_get_impl", _implementation))
         stack.enter_context(_replaced(_llvm_lock, "_cblist", []))
         for where, name, value in REPLACED:
             stack.enter_context(_replaced(where, name, value))
@@ -384,6 +387,18 @@ def answers_kept(options=_Options):
 
 def _are_same_options(one, other):
     return one is other or one._values == other._values or one.values() == other.values()
+
+
+def _implementation(self, args, kws):
+    """The function that a call stands for, and its types.
+
+    Numba compiles it again for callers of any other options, although only some of these are handed down.
+    """
+    of_caller = _Stack.top_or_none()
+    is_copied = self._jit_options.get("forceinline") or of_caller.forceinline
+    options = of_caller.nrt, frozenset(of_caller.fastmath.flags), of_caller.error_model, is_copied
+    key = self.context, tuple(args), tuple(kws.items()), options
+    return self._impl_cache.get(key) or self._build_impl(key, args, kws)
 
 
 @contextmanager

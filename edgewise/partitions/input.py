@@ -4,8 +4,9 @@ import numpy as np
 
 from edgewise.device import arrays, device, each, each_row, fetch_add, fetch_min, store
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.partitions.levels import NARROW, Level, with_rows
+from edgewise.partitions.levels import NARROW, Level, are_few, with_rows
 from edgewise.primitives import exclusive_scan
+from edgewise.primitives.rows import row_numbers
 from edgewise.result import check_same_graph
 
 #: Sums of weights are below this number, so that products with small numbers fit into 64 bits.
@@ -167,6 +168,8 @@ def _search_self_loops(graph):
         return any(
             (sources[at : at + SPAN] == targets[at : at + SPAN]).any() for at in range(0, len(sources), SPAN)
         )
+    if are_few(graph.offsets, graph.neighbours):
+        return bool((graph.neighbours == row_numbers(graph.offsets, np.uint32)).any())
     found = arrays.zeros(1, np.int32, graph.device)
     _find_self_loop(graph.n_vertices, graph.offsets, graph.neighbours, found, width="warp")
     return bool(found[0])

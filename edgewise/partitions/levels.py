@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise import tuning
 from edgewise.device import arrays, device, each, each_row, fetch_add
 from edgewise.primitives.counting_sort import n_blocks_of
 from edgewise.primitives.mixing import MASK, mix
@@ -19,6 +20,8 @@ NARROW = np.iinfo(np.int32).max
 COPIES = 1024
 #: Rows whose lengths are looked at in one step.
 STEP_ROWS = 1 << 20
+#: Entries of rows that take NumPy as long as an item of those that it gathers.
+ENTRIES_OF_ITEM = 4
 #: Room for the sums of all parts.
 SUMS = 1 << 20
 
@@ -66,6 +69,11 @@ def total_size(level):
     return int(level.sizes.sum()) if len(level.sizes) else len(level.offsets) - 1
 
 
+def room_type(most, where):
+    """Type of the room for weights of up to ``most``; a GPU has one type, since its kernels are many."""
+    return np.int32 if where == "cpu" and most <= NARROW else np.int64
+
+
 def sizes_of(level, vertices):
     """Weights of some vertices of a level, an int64 array on its device."""
     if len(level.sizes):
@@ -83,6 +91,12 @@ def longest_row(offsets):
     """
     steps = range(0, len(offsets) - 1, STEP_ROWS)
     return max((int(np.diff(offsets[first : first + STEP_ROWS + 1]).max()) for first in steps), default=0)
+
+
+def are_few(offsets, neighbours):
+    """Whether NumPy looks at all rows, on the host: in a millisecond, where a loop is compiled for 0.1 s."""
+    items = max(len(offsets) - 1, len(neighbours) // ENTRIES_OF_ITEM)
+    return arrays.device_of(offsets) == "cpu" and items <= tuning.CPU.primitives_few
 
 
 @each_row
@@ -131,6 +145,10 @@ def _add_cut(row, lane, lanes, level, part, sums):
 
 def cut_of(level, part):
     """Sum of the weights of the edges between parts."""
+    if are_few(level.offsets, level.neighbours):
+        is_cut = part[level.neighbours] != np.repeat(part, np.diff(level.offsets))
+        both = level.weights[is_cut].sum(dtype=np.int64) if len(level.weights) else np.count_nonzero(is_cut)
+        return int(both) // 2
     sums = arrays.zeros(1, np.int64, arrays.device_of(level.offsets))
     _add_cut(len(level.offsets) - 1, level, part, sums, width="warp")
     return int(sums[0]) // 2
@@ -151,6 +169,8 @@ def _add_vertex(vertex, copies, k, part, sizes, sums):
 def _sums_of(sizes, part, k):
     """Sums of the weights of ``k`` parts, which add up to them: (copies, k) int64."""
     where, count = arrays.device_of(part), len(part)
+    if where == "cpu" and count <= tuning.CPU.primitives_few:
+        return np.bincount(part, sizes if len(sizes) else None, k).astype(np.int64).reshape(1, k)
     if where == "cpu":
         blocks = n_blocks_of(count)
         sums = np.zeros(blocks * k, np.int64)

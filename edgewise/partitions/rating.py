@@ -248,7 +248,7 @@ def _rate_by_label(totals, row, level, state, base):
         slot = np.uint64(base + np.int64(label))
         total = np.int64(sums[slot])
         sums[slot] = 0
-        offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+        offered = ((total >> state.shift) << 32) | mix(np.int64(label), state.salt)
         offered |= -np.int64((total == 0) | (state.room[label] < size))
         is_better = offered > word
         word = offered if is_better else word

@@ -240,7 +240,7 @@ PARTITIONS = "edgewise.partitions.transactional"
 def digits(seed):
     """Digits of the last keys of parts, which lanes choose."""
     tests, draw, parts, width = import_module("tests.partitions.test_lanes"), np.random.default_rng(2), 5, 2
-    space = tests.new_room(parts, "cuda:0")
+    space = tests.new_room(parts, np.int64, "cuda:0")
     how = tests.Ranking(0, -1, 0, 1, 3, tests.rebalance.digit_bits_of(parts), 0)
     bins = space.bins.reshape(parts, -1)
     bins[:, : 1 << width] = draw.integers(1, 9, (parts, 1 << width))

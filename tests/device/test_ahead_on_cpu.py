@@ -121,12 +121,12 @@ def test_a_command_starts_them_where_much_is_left_to_do(started, monkeypatch):
     monkeypatch.setattr(cache, "names_of_kernels", lambda: [name for name, _ in kernels[2:]])
     ahead.start_on_cpu(["partition", "--quiet"], *kernel_of(PARTITION))
     assert not started  # nearly all are there, for other types
-    monkeypatch.setattr(cache, "names_of_kernels", lambda: [name for name, _ in kernels[9:]])
+    monkeypatch.setattr(cache, "names_of_kernels", lambda: [name for name, _ in kernels[7:]])
     ahead.start_on_cpu(["partition", "--quiet"], *kernel_of(PARTITION))
-    assert not started  # as for a search, of whose nine kernels one takes most of the time
+    assert not started  # as for a search, of whose seven kernels one takes most of the time
     monkeypatch.setattr(cache, "names_of_kernels", list)
     ahead.start_on_cpu(["partition", "--quiet"], *kernel_of(PARTITION))
-    assert [one.rpartition("ahead.")[2] for one in started] == [f"compile_on_cpu([{PARTITION}], 2)"]
+    assert [one.rpartition("ahead.")[2] for one in started] == [f"compile_on_cpu([{PARTITION}], 1)"]
     cache.wait_for_other("some")  # they have ended
     assert cache.wait_for_other is None
 

@@ -32,7 +32,7 @@ def take_rows(worker, taken):
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_lanes_choose_a_digit(width):
     draw, parts = np.random.default_rng(width), 5
-    space = new_room(parts, "cpu")
+    space = new_room(parts, np.int64, "cpu")
     how = Ranking(0, -1, 0, 1, 3, rebalance.digit_bits_of(parts), 0)
     bins = space.bins.reshape(parts, -1)
     bins[:, : 1 << width] = draw.integers(0, 9, (parts, 1 << width))

@@ -14,7 +14,7 @@ import edgewise as ew
 from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
-from edgewise.partitions import PRESETS, rating, ratings, refine, row_shares
+from edgewise.partitions import PRESETS, levels, rating, ratings, refine, row_shares
 from edgewise.partitions import input as inputs
 from edgewise.partitions.coarsen import contraction
 from edgewise.partitions.coarsen.clustering import cluster
@@ -59,6 +59,13 @@ def wheel():
     ring = np.arange(75)
     graph = ew.Graph.from_edges(np.r_[ring, ring], np.r_[(ring + 1) % 75, np.full(75, 75)])
     return level_of(graph, np.arange(76) % 3 + 1)
+
+
+def isolated():
+    """Two neighbours, and two vertices without edges, of which the last one is heavy."""
+    offsets, neighbours = np.array([0, 1, 2, 2, 2]), np.array([1, 0], np.uint32)
+    none = np.empty(0, np.uint32)
+    return Level(offsets, neighbours, np.array([7, 7], np.int32), np.array([1, 2, 1, 9]), none)
 
 
 def memory_for(level, n_labels):
@@ -133,11 +140,42 @@ def test_contraction_takes_turns(most, monkeypatch):
     expected, clusters = contract(level, labels)
     monkeypatch.setattr(contraction, "TURN_ENTRIES", most)
     monkeypatch.setattr(contraction, "TURNS", 1 << 20)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=0))
     found, again = contract(level, labels)
     assert (clusters == again).all() and found.offsets.tolist() == expected.offsets.tolist()
     assert edges(found) == edges(expected) and found.sizes.tolist() == expected.sizes.tolist()
     assert len(found.neighbours) == len(found.weights) == found.offsets[-1]
     assert found.neighbours.flags.owndata and found.neighbours.nbytes == 4 * found.offsets[-1]
+
+
+@pytest.mark.parametrize("make", [hubs, wheel, dense, isolated])
+def test_loops_do_what_numpy_does(make, monkeypatch):
+    """Few rows are looked at by NumPy, and many by compiled loops."""
+    level, k = make(), 3
+    n, draw = len(level.sizes), np.random.default_rng(5)
+    part, labels = draw.integers(0, k, n).astype(np.uint32), draw.integers(0, n, n).astype(np.uint32)
+    rows = level.neighbours, np.zeros_like(level.neighbours)
+    graphs = [ew.Graph.from_csr(level.offsets, one, directed=True) for one in rows]
+
+    def found():
+        coarse, clusters = contract(level, labels)
+        job = Refinement(level, part.copy(), np.full(k, level.sizes.sum() // k + 2), Settings(seed=3))
+        job.list_active(100)
+        job.list_active(0)
+        active = job.memory.active[: job.progress[AT.n_active]]
+        border = job.memory.search.border[: job.progress[AT.n_border]]
+        job.list_border(border.copy(), len(border))
+        again = job.memory.search.border[: job.progress[AT.n_border]]
+        lists = [sorted(one.tolist()) for one in (active, border, again)]
+        facts = job.memory.facts.tolist(), rebalance.least_step_of(level)
+        sums = levels.cut_of(level, part), levels.part_weights(level.sizes, part, k).tolist()
+        loops = [inputs._search_self_loops(graph) for graph in graphs]
+        assert loops == [False, True]
+        return edges(coarse), coarse.sizes.tolist(), clusters.tolist(), lists, facts, sums, loops
+
+    by_numpy = found()
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=0))
+    assert found() == by_numpy and not levels.are_few(level.offsets, level.neighbours)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 64), st.integers(1, 8))

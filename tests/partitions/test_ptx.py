@@ -1,10 +1,14 @@
 """The kernels of refinement and balance compile to PTX without a GPU."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import tuning
 from edgewise.device import lanes, launch, loop, regions
+from edgewise.partitions import refine
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.ratings import rate_by_totals, rate_in_columns
 from edgewise.partitions.refine import Refinement
@@ -40,6 +44,8 @@ def test_compiles_for_gpus(monkeypatch):
             seen.setdefault(self.cuda.name, (self.cuda, (barrier, *arguments)))
         run_region(self, n_workers, arguments)
 
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=0))
+    monkeypatch.setattr(refine, "room_type", lambda most, where: np.int64)  # as on a GPU
     monkeypatch.setattr(regions.parallel_region, "run", spy_region)
     monkeypatch.setattr(loop.each, "__call__", spy)
     monkeypatch.setattr(lanes.each_row, "__call__", spy_rows)

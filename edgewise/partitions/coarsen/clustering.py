@@ -35,14 +35,12 @@ from edgewise.device import (
 )
 from edgewise.device.shares import STRIDE, next_chunk
 from edgewise.device.warps import warp_aggregated_add
-from edgewise.partitions.levels import NARROW, salt_of, size_at, sizes_of, total_size
+from edgewise.partitions.levels import room_type, salt_of, size_at, sizes_of, total_size
 from edgewise.partitions.rating import FACT, NO_LABEL, Labels, fact, new_facts, rate_row
 from edgewise.partitions.ratings import no_connections, rate, tables_for
 from edgewise.partitions.row_shares import WORKER_ITEMS
 from edgewise.primitives.mixing import mix
 
-#: Room that is always enough.
-AMPLE = 2**62
 #: Vertices of a chunk.
 CHUNK = 256
 #: A vertex wants to join a cluster without room for all that want to.
@@ -210,12 +208,11 @@ def _mark_single(vertex, level, limit, state, marks):
 @each
 def _favour(item, single, facts, n, groups, keys):
     """Strongest cluster of a single vertex, whether it has room or not; if there is none, n + its group."""
-    vertex = single[item]
-    favourite = fact(facts, np.int64(vertex), FACT.best)
-    if favourite == NO_LABEL:
-        favourite = np.int64(n)
-        if len(groups):
-            favourite += np.int64(groups[vertex])
+    vertex, alone = np.int64(single[item]), np.int64(n)
+    if len(groups):
+        alone = alone + np.int64(groups[vertex])
+    favourite = fact(facts, vertex, FACT.best)
+    favourite = favourite + (alone - NO_LABEL) * (favourite == NO_LABEL)
     keys[item] = (favourite << 32) | vertex
 
 
@@ -267,15 +264,30 @@ def _join_single(single, level, limit, state, memory):
     xp, where, n = arrays.namespace(single), arrays.device_of(level.offsets), len(level.offsets) - 1
     rate(single, level, state, memory, facts)
     keys = arrays.empty(len(single), np.int64, where)
-    _favour(len(single), single, facts, n, state.groups, keys)
+    list_keys = _favour.vectorised if where == "cpu" else _favour
+    list_keys(len(single), single, facts, n, state.groups, keys)
     keys.sort()
     sizes, ends = _weigh(keys, level)
+    if where == "cpu":
+        _join_on_host(keys, ends - sizes, limit, state.labels)
+        return
     _start_run(len(keys), keys, sizes, ends, starts)
     firsts = arrays.empty(len(keys), np.int64, where)
     _join_run(len(keys), keys, sizes, ends, starts, limit, firsts)
     ranks = arrays.move(xp.cumsum(firsts), where)
     leaders = arrays.move(xp.flatnonzero(firsts), where)
     _label_run(len(keys), keys, ranks, leaders, state)
+
+
+def _join_on_host(keys, before, limit, labels):
+    """As the loops over the sorted keys, with the weights before them; the sort takes NumPy longer."""
+    vertices, favourites = keys & 0xFFFFFFFF, keys >> 32
+    starts = np.flatnonzero(np.diff(favourites, prepend=-1))
+    turns = (before - np.repeat(before[starts], np.diff(starts, append=len(keys)))) // limit
+    is_first = np.diff(turns, prepend=-1) != 0
+    is_first[starts] = True
+    leaders = np.flatnonzero(is_first)
+    labels[vertices] = np.repeat(vertices[leaders], np.diff(leaders, append=len(keys)))
 
 
 class Rounds(NamedTuple):
@@ -481,8 +493,7 @@ def cluster(level, limit, groups, how):
     """
     where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
-    is_narrow = where == "cpu" and max(total_size(level), limit) <= NARROW
-    weight = np.int32 if is_narrow else np.int64  # on a GPU one type: ratings have kernels of their own there
+    weight = room_type(max(total_size(level), limit), where)
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, weight, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     memory, facts = (no_connections(level), tables_for(level, n)), new_facts(level)
@@ -506,13 +517,14 @@ def cluster(level, limit, groups, how):
                 rate(chosen, level, state, memory, facts)
                 _move(chosen, level, limit, state, (facts, moves, waiting))
     marks = arrays.empty(n, np.bool_, where)
-    _mark_single(n, level, limit, state, marks)
+    mark = _mark_single.vectorised if where == "cpu" else _mark_single
+    mark(n, level, limit, state, marks)
     if int(xp.count_nonzero(marks)) > most:
         _join_single(
             arrays.move(xp.flatnonzero(marks), where),
             level,
             limit,
-            state._replace(room=arrays.full(n, AMPLE, np.int64, where), salt=salts[-1]),
+            state._replace(room=arrays.full(n, np.iinfo(weight).max, weight, where), salt=salts[-1]),
             (memory, facts, waiting.starts),
         )
     return labels

@@ -19,7 +19,7 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add, parallel_region, regions, threads
 from edgewise.device.shares import next_chunk
-from edgewise.partitions.levels import NARROW, Level, size_at, weight_at, with_rows
+from edgewise.partitions.levels import NARROW, Level, are_few, part_weights, size_at, weight_at, with_rows
 from edgewise.partitions.rating import NO_LABEL
 from edgewise.partitions.ratings import IN_A_LINE, TOTALS_BYTES, claim_slot
 from edgewise.partitions.row_shares import WORKER_ITEMS
@@ -169,9 +169,16 @@ def contract(level, labels):
     """Contract clusters; return the graph of the clusters and the cluster of each vertex, an index array."""
     where, n = arrays.device_of(level.offsets), len(level.offsets) - 1
     clusters, n_clusters = _numbered(labels)
-    sizes, counts = (arrays.zeros(n_clusters, np.int64, where) for _ in range(2))
-    entries = arrays.full(n_clusters, int(where == "cpu"), np.int64, where)
-    _count(n, level.offsets, level.sizes, clusters, (sizes, counts, entries))
+    if are_few(level.offsets, level.neighbours):
+        degrees, none = np.diff(level.offsets), np.empty(0, np.int64)
+        sizes, counts, entries = (
+            part_weights(one, clusters, n_clusters) for one in (level.sizes, none, degrees)
+        )
+        entries += 1
+    else:
+        sizes, counts = (arrays.zeros(n_clusters, np.int64, where) for _ in range(2))
+        entries = arrays.full(n_clusters, int(where == "cpu"), np.int64, where)
+        _count(n, level.offsets, level.sizes, clusters, (sizes, counts, entries))
     none = arrays.empty(0, labels.dtype, where)
     members = Members(clusters, _scan(counts), none, _scan(entries))
     form = (none.dtype, level.weights.dtype)
@@ -181,8 +188,11 @@ def contract(level, labels):
 
 def _by_rows(level, members, form):
     n, n_clusters, total = len(level.offsets) - 1, len(members.starts) - 1, int(members.bounds[-1])
-    vertices = np.empty(n, form[0])
-    _place(n, members.clusters, members.starts[:-1].copy(), vertices)
+    if are_few(level.offsets, level.neighbours):  # so that numbers of clusters have 16 bits
+        vertices = np.argsort(members.clusters.astype(np.uint16), kind="stable").astype(form[0])
+    else:
+        vertices = np.empty(n, form[0])
+        _place(n, members.clusters, members.starts[:-1].copy(), vertices)
     members = members._replace(vertices=vertices)
     room = (n_clusters // IN_A_LINE + 2) * IN_A_LINE
     kind = np.dtype(np.int32 if total < NARROW else np.int64)
@@ -196,6 +206,10 @@ def _by_rows(level, members, form):
             rows = [np.empty(bounds[-1] - bounds[0], one) for one in form]
         now = Turn(first, int(bounds[0]), rows[0], rows[1], np.empty(end - first, np.int64))
         _add_rows.with_workers(n_workers, level, members, places, now, threads.new_shares(n_workers))
+        if are_few(level.offsets, level.neighbours):  # so that there is one turn
+            offsets = scan(now.counts)
+            kept = np.arange(offsets[-1]) + np.repeat(bounds[:-1] - offsets[:-1], now.counts)
+            return offsets, rows[0][kept], rows[1][kept]
         offsets[first : end + 1] = offsets[first] + scan(now.counts)
         _copy_row(end - first, now, bounds, offsets[first : end + 1], tuple(output))
     for one in output:

@@ -67,7 +67,7 @@ class Memory(NamedTuple):
     moved : (tries * n,) int32 array
         Vertices in the order of their moves.
     scores : (2 * tries * blocks,) int64 array
-        Weight above the limits, and cut.
+        Weight above the limits, and the sum of the gains: twice the cut of both directions less all weights.
     """
 
     sides: Any
@@ -94,7 +94,7 @@ def is_before(one, other, half, memory):
     gain, other_gain = memory.gains[half.base + one], memory.gains[half.base + other]
     if gain != other_gain:
         return gain > other_gain
-    return mix(one, half.salt) > mix(other, half.salt)
+    return mix(np.int64(one), half.salt) > mix(np.int64(other), half.salt)
 
 
 @called
@@ -183,14 +183,8 @@ def change_side(vertex, sizes, half, blocks, memory):
 
 @device
 def grow(half, blocks, memory):
-    """Grow the first side from random vertices; return the weight and the number of its vertices."""
+    """Grow the first side, which is empty, from random vertices; return its weight and its size."""
     base, n = half.base, half.end - half.first
-    for vertex in range(half.first, half.end):
-        degree = np.int64(0)
-        for entry in range(blocks.offsets[vertex], blocks.offsets[vertex + 1]):
-            degree += blocks.weights[entry]
-        memory.sides[base + vertex], memory.places[base + vertex] = 1, OUTSIDE
-        memory.gains[base + vertex] = -degree
     weight, count, sizes = np.int64(0), np.int64(0), (np.int64(0), np.int64(0))
     target, least = blocks.targets[half.block], blocks.least[2 * half.block]
     step, begin = np.int64(0), mix(half.block, half.salt) % n
@@ -298,17 +292,18 @@ def undo(vertex, half, blocks, memory):
 
 @device
 def weigh(half, blocks, memory):
-    """Weight and number of the vertices on the first side, once all gains are computed."""
-    base, weight, count = half.base, np.int64(0), np.int64(0)
+    """Compute all gains; return the weight and size of the first side, and the weight of both."""
+    base, weight, count, total = half.base, np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(half.first, half.end):
         side, gain = memory.sides[base + vertex], np.int64(0)
+        total += blocks.sizes[vertex]
         if side == 0:
             weight, count = weight + blocks.sizes[vertex], count + 1
         for entry in range(blocks.offsets[vertex], blocks.offsets[vertex + 1]):
             is_cut = memory.sides[base + blocks.neighbours[entry]] != side
             gain += blocks.weights[entry] if is_cut else -blocks.weights[entry]
-        memory.gains[base + vertex] = gain
-    return weight, count
+        memory.gains[base + vertex], memory.places[base + vertex] = gain, OUTSIDE
+    return (weight, count), total
 
 
 @partial(each, least_chunk=1)
@@ -317,20 +312,16 @@ def bisect(task, tries, blocks, salt, grows, memory):
     block, one_try = task // tries, task % tries
     first, end = blocks.starts[block], blocks.starts[block + 1]
     half = Half(first, end, block, one_try * len(blocks.sizes), mix(task, salt))
-    total, cut = np.int64(0), np.int64(0)
     memory.scores[2 * task] = memory.scores[2 * task + 1] = 0
     if first == end:
         return
-    for vertex in range(first, end):
-        total += blocks.sizes[vertex]
-    state = grow(half, blocks, memory) if grows != 0 else weigh(half, blocks, memory)
+    state, total = weigh(half, blocks, memory)
+    if grows != 0:
+        state = grow(half, blocks, memory)
     for _ in range(PASSES):
         better, state = run_pass(half, state, total, blocks, memory)
         if not better:
             break
-    for vertex in range(first, end):
-        for entry in range(blocks.offsets[vertex], blocks.offsets[vertex + 1]):
-            if memory.sides[half.base + blocks.neighbours[entry]] != memory.sides[half.base + vertex]:
-                cut += blocks.weights[entry]
     memory.scores[2 * task] = excess_of(state[0], total, half, blocks)
-    memory.scores[2 * task + 1] = cut
+    for vertex in range(first, end):
+        memory.scores[2 * task + 1] += memory.gains[half.base + vertex]

@@ -35,7 +35,15 @@ import numpy as np
 from edgewise.device import arrays, barrier_wait, device, each, load, parallel_region
 from edgewise.device.regions import workers
 from edgewise.device.warps import claim
-from edgewise.partitions.levels import least_of, part_weights, salt_of, seed_salt, sizes_of
+from edgewise.partitions.levels import (
+    are_few,
+    least_of,
+    part_weights,
+    room_type,
+    salt_of,
+    seed_salt,
+    sizes_of,
+)
 from edgewise.partitions.presets import REGION_STEPS
 from edgewise.partitions.rating import FACT, Labels, fact, new_facts, note, row_of
 from edgewise.partitions.ratings import connections_of, no_tables, rate, tables_for
@@ -220,7 +228,7 @@ class Refinement:
 
     def __init__(self, level, part, limits, how, cut=0):
         self.level, self.where, self.how = level, arrays.device_of(level.offsets), how
-        self.items = SPAN if self.where == "cpu" else 1
+        self.items, self.is_few = SPAN if self.where == "cpu" else 1, are_few(level.offsets, level.neighbours)
         self.work = 1 + len(level.neighbours) // max(len(level.offsets) - 1, 1) // VERTEX_ENTRIES
         self.progress, self.undo = np.zeros(len(AT), np.int64), []
         self.begin(part, limits, cut)
@@ -240,10 +248,11 @@ class Refinement:
         listed, moves, left, dirty, border, active, spare = (arrays.empty(n, kind, where) for _ in range(7))
         net, counters = arrays.empty(n, np.int64, where), arrays.zeros(len(COUNT), np.int64, where)
         search = Search(*given, listed, net, moves, left, dirty, border, counters)
-        room = arrays.full(k, AMPLE, np.int64, where)
+        form = room_type(max(int(loads.sum()), int(limits.max())), where)
+        room = arrays.full(k, np.iinfo(form).max, form, where)
         none = arrays.empty(0, kind, where)
         self.labels = Labels(search.part, room, none, salt_of(self.how.seed, 7), self.how.shift)
-        self.space, self.least_step, self.share = new_room(k, where), -1, 0
+        self.space, self.least_step, self.share = new_room(k, form, where), -1, 0
         connections = connections_of(level, self.labels, k, cut)
         tables = no_tables(level) if len(connections.totals) else tables_for(level, k)
         self.memory = Memory(new_facts(level, k), search, active, spare, connections, tables)
@@ -258,18 +267,34 @@ class Refinement:
 
     def list_border(self, chosen, count):
         """List those of ``count`` vertices, or of all if none are chosen, that are beside another part."""
-        search = self.memory.search
-        search.counters[:] = 0
-        self.in_spans(_list_border, count, chosen, self.memory.facts, search.border, search.counters)
-        self.progress[AT.n_border] = int(search.counters[COUNT.joined])
+        search, facts = self.memory.search, self.memory.facts
+        if self.is_few:
+            vertices = chosen.astype(np.int64) if len(chosen) else np.arange(count)
+            note(facts, vertices, FACT.lists, fact(facts, vertices, FACT.lists) & ~BORDER)
+            vertices = vertices[joins_border(vertices, facts)]
+            note(facts, vertices, FACT.lists, fact(facts, vertices, FACT.lists) | BORDER)
+            search.border[: len(vertices)] = vertices
+            self.progress[AT.n_border] = len(vertices)
+        else:
+            search.counters[:] = 0
+            self.in_spans(_list_border, count, chosen, facts, search.border, search.counters)
+            self.progress[AT.n_border] = int(search.counters[COUNT.joined])
         self.border_room = 2 * int(self.progress[AT.n_border])
 
     def list_active(self, share):
         """List the active vertices for another share."""
         (facts, search, active, *_), progress = self.memory, self.progress
+        n_active, count = int(progress[AT.n_active]), int(progress[AT.n_border])
+        if self.is_few:
+            _clear_active.vectorised(n_active, facts, active)
+            vertices = search.border[:count].astype(np.int64)
+            vertices = vertices[passes_filter(vertices, facts, share)]
+            note(facts, vertices, FACT.lists, fact(facts, vertices, FACT.lists) | ACTIVE)
+            active[: len(vertices)] = vertices
+            self.share, progress[AT.n_active] = share, len(vertices)
+            return
         search.counters[:] = 0
-        _clear_active(int(progress[AT.n_active]), facts, active)
-        count = int(progress[AT.n_border])
+        _clear_active(n_active, facts, active)
         self.in_spans(_list_active, count, search.border, facts, share, active, search.counters)
         self.share, progress[AT.n_active] = share, int(search.counters[COUNT.wanted])
 

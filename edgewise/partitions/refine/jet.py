@@ -30,7 +30,7 @@ def passes_filter(vertex, facts, share):
     This is Jet's filter of candidates, without the locks.
     """
     own, link = fact(facts, vertex, FACT.own), fact(facts, vertex, FACT.link)
-    return fact(facts, vertex, FACT.best) != NO_LABEL and (link >= own or own - link < own * share // 1000)
+    return (fact(facts, vertex, FACT.best) != NO_LABEL) & ((link >= own) | (own - link < own * share // 1000))
 
 
 @device
@@ -290,8 +290,8 @@ def rate_dirty(worker, count, level, state, place, memory):
 @device
 def joins_border(vertex, facts):
     """Whether a vertex is beside another part, or without edges to its own, and is not in the border."""
-    is_beside = fact(facts, vertex, FACT.best) != NO_LABEL or fact(facts, vertex, FACT.own) == 0
-    return is_beside and fact(facts, vertex, FACT.lists) & BORDER == 0
+    is_beside = (fact(facts, vertex, FACT.best) != NO_LABEL) | (fact(facts, vertex, FACT.own) == 0)
+    return is_beside & (fact(facts, vertex, FACT.lists) & BORDER == 0)
 
 
 @device

@@ -36,16 +36,19 @@ from edgewise.device import (
     parallel_region,
 )
 from edgewise.device.warps import ballot, claim, inclusive_scan, warp_barrier, warp_size
-from edgewise.partitions.levels import size_at, weight_at
+from edgewise.partitions.levels import are_few, size_at, sizes_of, weight_at
 from edgewise.partitions.rating import BEST_WITH_ROOM, FACT, NO_LABEL, Labels, fact
 from edgewise.partitions.refine.jet import rate_dirty
 from edgewise.partitions.refine.state import COUNT, transfer
+from edgewise.primitives import exclusive_scan
 from edgewise.primitives.mixing import mix
 
 #: Bits of the fraction of a step of the cost.
 FRACTION_BITS = 3
 #: Bits of a step of the cost.
 STEP_BITS = 10
+#: Units of the cost for a unit of weight.
+UNITS = 256
 #: Number of steps of the cost.
 STEPS = 1 << STEP_BITS
 #: Bits of a digit, unless the bins of all parts have no room then.
@@ -59,7 +62,7 @@ LOOKS = 8
 @device
 def cost_step(gain, size):
     """Number of the step that the growth of the cut for each unit of weight is in, from 0 to 1023."""
-    amount, exponent = abs(gain) * 256 // size, np.int64(0)
+    amount, exponent = abs(gain) * UNITS // size, np.int64(0)
     while amount >> exponent >= 2 << FRACTION_BITS:
         exponent += 1
     step = min((exponent << FRACTION_BITS) + (amount >> exponent), np.int64(511))
@@ -83,7 +86,7 @@ class Room(NamedTuple):
 
     Attributes
     ----------
-    room : (k,) int64 array
+    room : (k,) int32 or int64 array
         For vertices of other parts; 0 in a part that is nearly full.
     open_parts : (k,) int64 array
         The parts with room.
@@ -409,10 +412,11 @@ def deal_out(span, items, count, vertices, targets, search):
             slot += 1
 
 
-def new_room(k, where):
-    """Memory to move vertices out of ``k`` parts."""
+def new_room(k, form, where):
+    """Memory to move vertices out of ``k`` parts, whose room is of type ``form``."""
     bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    return Room._make([*(arrays.empty(k, np.int64, where) for _ in range(4)), bins])
+    room, *others = (arrays.empty(k, kind, where) for kind in (form, np.int64, np.int64, np.int64))
+    return Room(room, *others, bins)
 
 
 def ranking_of(level, k, items):
@@ -423,6 +427,13 @@ def ranking_of(level, k, items):
 
 def least_step_of(level):
     """The least step of the cost of a vertex that is not beside another part."""
+    if are_few(level.offsets, level.neighbours):
+        ends = exclusive_scan(level.weights)[level.offsets] if len(level.weights) else level.offsets
+        totals = np.diff(ends)
+        vertices = np.flatnonzero(totals)
+        totals, sizes = totals[vertices], sizes_of(level, vertices)
+        least = (totals * UNITS // sizes).argmin() if len(totals) else 0
+        return int(cost_step(-totals[least], sizes[least])) if len(totals) else STEPS
     least = arrays.full(1, STEPS, np.int64, arrays.device_of(level.offsets))
     find_least_step(len(level.offsets) - 1, level, least, width="warp")
     return int(least[0])
