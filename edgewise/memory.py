@@ -159,7 +159,7 @@ def _of_process() -> tuple[int, int]:
 
     On Linux a file has them; psutil, which reads the same, takes 0.03 seconds to import.
     """
-    pages = text(Path("/proc/self/statm")).split()
+    pages = text("/proc/self/statm").split()
     if not pages:
         import psutil
 
@@ -170,7 +170,7 @@ def _of_process() -> tuple[int, int]:
 
 def _left_on_machine() -> int:
     """Bytes that programs may still take without swapping."""
-    left = re.search(r"^MemAvailable:\s*(\d+) kB$", text(Path("/proc/meminfo")), re.MULTILINE)
+    left = re.search(r"^MemAvailable:\s*(\d+) kB$", text("/proc/meminfo"), re.MULTILINE)
     if left is None:
         import psutil
 
@@ -215,7 +215,7 @@ def release_unused() -> None:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
-def container_limits(root: str | Path = "/") -> list[tuple[int, int]]:
+def container_limits(root: str | Path = "") -> list[tuple[int, int]]:
     """Bytes that each control group of this process may hold, if it has a limit, and those that it holds."""
     return list(control_groups.limits("memory", (_limit_1, _limit_2), root))
 
@@ -231,10 +231,13 @@ def _limit_1(folder):
 
 
 def _group(folder, most, used, prefix):
-    most, used = text(folder / most).strip(), text(folder / used).strip()
-    if not (most.isdecimal() and used.isdecimal()) or int(most) >= NONE_1:
+    most = text(f"{folder}/{most}").strip()
+    if not most.isdecimal() or int(most) >= NONE_1:
         return None
-    facts = dict(line.split(" ", 1) for line in text(folder / "memory.stat").splitlines() if " " in line)
+    used = text(f"{folder}/{used}").strip()
+    if not used.isdecimal():
+        return None
+    facts = dict(line.split(" ", 1) for line in text(f"{folder}/memory.stat").splitlines() if " " in line)
     files = (facts.get(f"{prefix}{kind}_file", "0").strip() for kind in ("inactive", "active"))
     return int(most), max(0, int(used) - sum(int(size) for size in files if size.isdecimal()))
 

@@ -43,7 +43,8 @@ def select_method(graph):
     edges = len(graph.neighbours) if of_rows else graph.n_edges
     facts = Facts(of_rows, graph.n_vertices, edges)
     if graph.device == "cpu":
-        return choose_on_cores(facts, threads.count(), partial(_judge, is_in_sequence, graph))
+        n_threads = 1 if of_rows else threads.count()  # on which rows do not depend
+        return choose_on_cores(facts, n_threads, partial(_judge, is_in_sequence, graph))
     if of_rows or edges < tuning.GPU.components_judged:
         return choose_on_gpu(facts, None)
     return graph.cached("method_for_edges", lambda: choose_on_gpu(facts, partial(_judge, order_of, graph)))

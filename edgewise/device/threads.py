@@ -35,8 +35,8 @@ __all__ = ["Function", "Region", "count", "few_steps", "greatest", "interprets",
 __all__ += ["new_shares", "run", "run_with_barriers", "use"]
 
 #: Steps of about three microseconds each in the interpreter that take less time there than the import of
-#: Numba.
-FEW_STEPS = 1 << 15
+#: Numba.  All such calls of a process may have so many steps; those after them are compiled.
+FEW_STEPS, FEW_IN_ALL = 1 << 15, 1 << 17
 
 #: Loops, regions and compiled functions by name; what runs on the CPU is the attribute ``cpu`` of each.
 by_name: WeakValueDictionary = WeakValueDictionary()
@@ -47,8 +47,19 @@ if hasattr(os, "register_at_fork"):
     # a fork waits for the call of another thread; the child would find the lock taken for ever
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
-#: The number of threads that is set for the calls of a thread, and whether these run in the interpreter.
-_set = local()
+
+#: Steps of the calls of this process for which an estimate was given and that ran in the interpreter.
+_interpreted = 0.0
+
+
+class _OfThread(local):
+    """The number of threads that is set for the calls of a thread; whether these run in the interpreter."""
+
+    number: int | None = None
+    interprets = False
+
+
+_set = _OfThread()
 
 
 def count() -> int:
@@ -57,7 +68,7 @@ def count() -> int:
     It is the one that is set (:func:`use`), or that of Numba, which a program may lower, but no more than
     by default (:mod:`~edgewise.device.usable_cores`).
     """
-    return getattr(_set, "number", None) or _without_numba() or min(_counter()(), default_threads().number)
+    return _set.number or _without_numba() or min(_counter()(), default_threads().number)
 
 
 def most() -> int:
@@ -115,7 +126,7 @@ def use(number: int | None) -> None:
 @contextmanager
 def limited(number: int | None) -> Iterator[None]:
     """Context in which loops of this thread use so many threads; ``None`` changes nothing."""
-    before = getattr(_set, "number", None)
+    before = _set.number
     use(number)
     try:
         yield
@@ -129,9 +140,11 @@ def few_steps(number: float) -> Iterator[None]:
 
     Few run in the interpreter where Numba is not imported yet.
     """
-    if interprets() or number > FEW_STEPS or cpu_compiler_is_loaded():
+    global _interpreted
+    if interprets() or number > FEW_STEPS or cpu_compiler_is_loaded() or _interpreted > FEW_IN_ALL:
         yield
         return
+    _interpreted += number
     with limited(1):
         _set.interprets = True
         try:
@@ -142,7 +155,7 @@ def few_steps(number: float) -> Iterator[None]:
 
 def interprets() -> bool:
     """Whether the functions that this thread calls run in the interpreter."""
-    return INTERPRETED or getattr(_set, "interprets", False)
+    return INTERPRETED or _set.interprets
 
 
 def new_shares(number: int) -> Any:

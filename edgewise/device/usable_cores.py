@@ -56,19 +56,19 @@ def affinity() -> int:
     return os.cpu_count() or 1
 
 
-def container_limit(root: str | Path = "/") -> float | None:
+def container_limit(root: str | Path = "") -> float | None:
     """Cores whose time the control groups of this process may use; ``None`` if there is no limit."""
     return min(control_groups.limits("cpu", (_limit_1, _limit_2), root), default=None)
 
 
 def _limit_2(folder):
     """The limit of a group by version 2: ``cpu.max`` has the quota, or ``max``, and the period."""
-    return _ratio(*(text(folder / "cpu.max").split() or ["max"])[:2])
+    return _ratio(*(text(f"{folder}/cpu.max").split() or ["max"])[:2])
 
 
 def _limit_1(folder):
     """The limit of a group by version 1, where a quota of -1 is none."""
-    return _ratio(text(folder / "cpu.cfs_quota_us"), text(folder / "cpu.cfs_period_us"))
+    return _ratio(text(f"{folder}/cpu.cfs_quota_us"), text(f"{folder}/cpu.cfs_period_us"))
 
 
 def _ratio(quota, period="100000"):

@@ -9,6 +9,7 @@ import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.forest.filter import are_ascending
+from edgewise.primitives.counting_sort import gather, scan
 from edgewise.primitives.rows import row_from, row_numbers, row_of
 
 #: Entries whose rows are found one after the other, on the CPU.
@@ -54,6 +55,10 @@ def positions_of(entries, rows, graph):
     if not graph.cached("ascending rows", lambda: are_ascending(offsets, neighbours)):
         is_listed = row_numbers(offsets, neighbours.dtype) <= neighbours
         return xp.cumsum(is_listed)[entries] - 1
-    smaller = arrays.empty(graph.n_vertices, np.int64, arrays.device_of(neighbours))
+    where = arrays.device_of(neighbours)
+    smaller = arrays.empty(graph.n_vertices, np.int64, where)
     count_smaller(graph.n_vertices, offsets, neighbours, smaller)
+    if where == "cpu":
+        before = gather(scan(smaller)[1:], rows)
+        return np.subtract(entries, before, out=before)
     return entries - xp.cumsum(smaller)[rows]

@@ -18,7 +18,7 @@ import numpy as np
 from edgewise.device import arrays, device, each, fetch_min
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.order import LARGEST
-from edgewise.primitives.counting_sort import mark, zeros
+from edgewise.primitives.counting_sort import is_few, zeros
 from edgewise.primitives.marks import marked, new_marks
 
 #: Where no edge is kept.
@@ -176,17 +176,19 @@ def kept_entries(hooked_by, n_entries):
     sorting moves.
     """
     where = arrays.device_of(hooked_by)
-    if where != "cpu":
-        marks = new_marks(n_entries, where)
-        marks.fill(False)
-        mark_kept(len(hooked_by), hooked_by, marks)
-        return marked(marks)
-    entries = hooked_by[hooked_by != NO_EDGE]
-    if n_entries > 2 * entries.nbytes:
+    if where == "cpu" and n_entries > 2 * hooked_by.nbytes:
+        entries = hooked_by[hooked_by != NO_EDGE]
         entries.sort()
         return entries
-    marks = zeros(n_entries, np.bool_)
-    mark(marks, entries)
+    if where == "cpu":
+        marks = zeros(n_entries, np.bool_)
+    else:
+        marks = new_marks(n_entries, where)
+        marks.fill(False)
+    if is_few(len(hooked_by), where):
+        marks[hooked_by[hooked_by != NO_EDGE]] = True
+    else:
+        mark_kept(len(hooked_by), hooked_by, marks)
     return marked(marks)
 
 

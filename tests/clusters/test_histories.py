@@ -17,7 +17,7 @@ def test_random_histories_are_what_brute_force_says(by_blocks, monkeypatch):
     """Few items are not divided among threads unless the limits say so."""
     if by_blocks:
         monkeypatch.setattr(counting_sort, "n_blocks_of", lambda count: 3)
-        monkeypatch.setattr(counting_sort, "_is_few", lambda count, where: False)
+        monkeypatch.setattr(counting_sort, "is_few", lambda count, where: False)
         monkeypatch.setattr(runs, "n_blocks_of", lambda count: 3)
         monkeypatch.setattr(sorting, "PART_KEYS", 2)
     cases = str(HISTORIES // 5 if by_blocks else HISTORIES)

@@ -291,6 +291,21 @@ def test_few_steps_do_not_import_the_compiler():
     assert done.stdout.splitlines() == ["0 0 2 3 3 False", "0 0 2 3 3 True"]
 
 
+MANY = """
+from edgewise.device import threads
+
+for _ in range(6):
+    with threads.few_steps(threads.FEW_STEPS):
+        print(threads.interprets())
+"""
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the other engines import Numba")
+def test_after_many_small_calls_functions_are_compiled():
+    done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"] * 5 + ["False"]
+
+
 ALONE = """
 import sys
 import edgewise as ew

@@ -12,13 +12,13 @@ COUNTS = [0, 1, 7, 300]
 @pytest.fixture(autouse=True)
 def several_blocks(monkeypatch):
     monkeypatch.setattr(counting_sort, "n_blocks_of", lambda count: 3)
-    monkeypatch.setattr(counting_sort, "_is_few", lambda count, where: False)
+    monkeypatch.setattr(counting_sort, "is_few", lambda count, where: False)
 
 
 @pytest.fixture(params=[False, True])
 def few(request, monkeypatch):
     """Whether NumPy does what it does for few items."""
-    monkeypatch.setattr(counting_sort, "_is_few", lambda count, where: request.param)
+    monkeypatch.setattr(counting_sort, "is_few", lambda count, where: request.param)
 
 
 @pytest.mark.parametrize("count", COUNTS)
