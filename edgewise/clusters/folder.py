@@ -17,8 +17,8 @@ more, so that changes are taken in where they are mapped, in pages of the proces
 
 An entry is there when the manifest is, which is replaced after the tables of the entry are on disk.  They
 are written at the same time, by all cores.  Files of an entry that is not in the manifest, since its process
-was killed or the disk was full, are written again.  One process writes, with a lock that ends with it; readers
-need none, since files that are there do not change.
+was killed or the disk was full, are written again.  One process writes, with a lock that ends with it;
+readers need none, since files that are there do not change.
 
 Once the changes after the base are more than a quarter of it, another one is written while the process goes
 on, of the arrays that only grow, and copies of the others.  The manifest does not name it: it is what some
