@@ -16,8 +16,9 @@ its base and the entries after that, whose tables say what came of them.  Its ar
 more, so that changes are taken in where they are mapped, in pages of the process alone.
 
 An entry is there when the manifest is, which is replaced after the tables of the entry are on disk.  They
-are written at the same time, by all cores.  Files of an entry that was killed are written again.  One process
-writes, with a lock that ends with it; readers need none, since files that are there do not change.
+are written at the same time, by all cores.  Files of an entry that is not in the manifest, since its process
+was killed or the disk was full, are written again.  One process writes, with a lock that ends with it;
+readers need none, since files that are there do not change.
 
 Once the changes after the base are more than a quarter of it, another one is written while the process goes
 on, of the arrays that only grow, and copies of the others.  The manifest does not name it: it is what some
@@ -167,9 +168,9 @@ class Folder:
         return len(read_manifest(self.path)["entries"]) == self.n_entries
 
     def append(self, entry: Entry, state: State) -> Any:
-        """Append an entry, which a state takes in; return the log of that.
+        """Append an entry, which a state takes in; return its log.
 
-        All loops end before tables are encoded, since both would use every core.
+        Loops of several threads end before tables are encoded, since both would use every core.
         """
         log, ids = entry.table(), partial(ids_table, entry.request, state.n_records)
         state.take(entry.delta)

@@ -30,7 +30,7 @@ class Entry:
     request, delta : Request, Delta
         What was asked, and what it changes.
     log : function
-        Returns what becomes of clusters, once.
+        Returns what becomes of clusters; it can be called once.
     time : datetime
         In UTC.
     cause : str or None
@@ -48,7 +48,7 @@ class Entry:
         return self.delta.facts.entry
 
     def table(self):
-        """The log as a table of Arrow, once; changes are codes of a dictionary."""
+        """The log as a table of Arrow, which can be made once; changes are codes of a dictionary."""
         import pyarrow as pa
 
         log = self.log()

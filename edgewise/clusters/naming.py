@@ -237,7 +237,7 @@ def named(before, labels, n_names, is_new):
     names : (n,) int64 array
     n_names : int
     log : function
-        Returns the :class:`Log`, once.
+        Returns the :class:`Log`; it can be called once.
     """
     n, olds = len(labels), first_records(before, n_names)
     overlaps = overlaps_of(olds, labels, is_new)

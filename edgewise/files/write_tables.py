@@ -6,7 +6,8 @@ its edges do not say, so that isolated vertices and directions are read again.
 Arrow encodes a file of Parquet on one core.  Here each row group becomes a file of its own in memory, of
 which the pages are copied into the file to be written.  The places of the pages, which the footer states, are
 moved by as much as the pages are (:class:`~edgewise.files.parquet_footer.JoinedFooter`); nothing else of the
-footers changes.  The result is the same for every number of cores.
+footers changes.  Clusters whose columns are integers have pages of our own
+(:mod:`~edgewise.files.integer_pages`).  The result is the same for every number of cores.
 """
 
 import json

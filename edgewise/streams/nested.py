@@ -33,7 +33,7 @@ _0 = np.uint64(0)
 def write_levels(weights, thresholds, levels):
     """Write how many thresholds each weight reaches, by one thread.
 
-    Every weight is compared with all of them: a bisection has branches, which would be predicted wrongly.
+    Every weight is compared with all of them, so that the compiler compares several weights at once.
     """
     count = np.uint64(len(weights))
     for first in range(_0, count, BLOCK):
