@@ -22,6 +22,7 @@ these functions as any others.
 from contextlib import ExitStack, contextmanager
 from operator import gt, lt
 from types import BuiltinFunctionType, CodeType
+from typing import Any
 
 from llvmlite.binding import Linkage, create_pass_builder, create_pipeline_tuning_options, parse_assembly
 from numba import types
@@ -63,7 +64,8 @@ _REPLACED += ["_ensure_finalized", "_get_compiled_object", "get_defined_function
 _REPLACED += ["serialize_using_object_code"]
 #: Whether all these names are there.
 HAS_PARTS = None not in _needed and all(hasattr(_Library, name) for name in _REPLACED)
-HAS_PARTS &= hasattr(_Overload, "_get_impl") and hasattr(_Stack, "top_or_none")
+_numbas_implementation: Any = getattr(_Overload, "_get_impl", None)
+HAS_PARTS &= _numbas_implementation is not None and hasattr(_Stack, "top_or_none")
 HAS_PARTS &= hasattr(_Context, "get_abi_sizeof") and hasattr(_Options, "values")
 HAS_PARTS &= hasattr(_llvm_lock, "_cblist")
 
@@ -395,6 +397,8 @@ def _implementation(self, args, kws):
     Numba compiles it again for callers of any other options, although only some of these are handed down.
     """
     of_caller = _Stack.top_or_none()
+    if of_caller is None:  # nothing is compiled by this thread
+        return _numbas_implementation(self, args, kws)
     is_copied = self._jit_options.get("forceinline") or of_caller.forceinline
     options = of_caller.nrt, frozenset(of_caller.fastmath.flags), of_caller.error_model, is_copied
     key = self.context, tuple(args), tuple(kws.items()), options

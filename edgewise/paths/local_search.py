@@ -27,9 +27,11 @@ from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR, unreached
 from edgewise.paths.result import SparseDistances
 
-#: Vertices of the sparse set, and of that of a search without weights.  To meet one is to wait for distant
-#: memory, and those of an unfinished level are dropped: a tenth of the search of a uniform graph on 16 cores.
-SET_SIZE, UNWEIGHTED = 1 << 15, 1 << 11
+#: Vertices of the sparse set.
+SET_SIZE = 1 << 15
+#: A search without weights meets at most one of so many vertices of the graph.  To meet one is to wait for
+#: distant memory, and those of an unfinished level are dropped.
+VERTICES_OF_ONE = 128
 #: Vertices of the queue (a power of two), and entries that are read where many vertices wait.
 QUEUE_SIZE = 1 << 13
 #: Entries that are read where few vertices wait.
@@ -167,7 +169,7 @@ def search_nearby(rows, sources, cutoff, targets=None):
         few = tuning.CPU.paths_narrow
         enough = min(len(rows.weights) // tuning.CPU.paths_nearby, QUEUE_SIZE)
     else:
-        vertices = vertices[:UNWEIGHTED]
+        vertices = vertices[: rows.n_vertices // VERTICES_OF_ONE]
     if len(sources) >= min(QUEUE_SIZE, len(vertices)):
         return SparseDistances(sources, np.zeros(len(sources), dtype)), 0
     numbers = _numbers(rows)

@@ -6,10 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, types
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
+from numba.extending import overload
 
-from edgewise.device import compiled, device, each
+from edgewise.device import compiled, device, each, numba_pipeline
 from edgewise.device.target import INTERPRETED, SIMULATED
 
 pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that makes parts")
@@ -130,3 +132,18 @@ def test_without_a_private_name_its_fallback_serves(removal, tmp_path):
 def test_every_fallback_can_be_forced(tmp_path):
     assert features_after("", tmp_path, public_only="1") == set()
     assert features_after("", tmp_path) == set(FEATURES)
+
+
+def test_types_are_found_where_nothing_is_compiled():
+    """As a thread of a user may while another one compiles."""
+
+    def doubled(number):
+        return 2 * number
+
+    overload(doubled)(lambda number: lambda number: 2 * number)
+    context = cpu_target.typing_context
+    context.refresh()
+    with numba_pipeline.answers_kept():
+        kind = context.resolve_value_type(doubled)
+        found = context.resolve_function_type(kind, (types.float64,), {})
+    assert found.return_type == types.float64

@@ -132,15 +132,16 @@ def test_clusters_and_contraction():
     assert edges(coarse) == wanted and len(coarse.neighbours) == len(wanted)
 
 
+@pytest.mark.parametrize("few", [0, 1 << 30])
 @pytest.mark.parametrize("most", [1, 7, 40])
-def test_contraction_takes_turns(most, monkeypatch):
+def test_contraction_takes_turns(most, few, monkeypatch):
     """The graph of the clusters is the same for any number of them at a time, also of one of many entries."""
     level = hubs()
     labels = np.array([0, 0, 2, 2, 4, 0, 2, 7, 7, 9, 9, 9, 12, 12, 12, 15], np.uint32)
     expected, clusters = contract(level, labels)
     monkeypatch.setattr(contraction, "TURN_ENTRIES", most)
     monkeypatch.setattr(contraction, "TURNS", 1 << 20)
-    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=0))
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=few))
     found, again = contract(level, labels)
     assert (clusters == again).all() and found.offsets.tolist() == expected.offsets.tolist()
     assert edges(found) == edges(expected) and found.sizes.tolist() == expected.sizes.tolist()
@@ -176,6 +177,21 @@ def test_loops_do_what_numpy_does(make, monkeypatch):
     by_numpy = found()
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=0))
     assert found() == by_numpy and not levels.are_few(level.offsets, level.neighbours)
+
+
+@pytest.mark.parametrize("n", [1 << 16, (1 << 16) + 3])
+def test_numpy_tells_more_clusters_apart_than_16_bits_do(n, monkeypatch):
+    """Also where the limit is tuned."""
+    offsets = np.r_[0, np.arange(1, 2 * n - 2, 2), 2 * n - 2]
+    neighbours = np.concatenate([np.arange(n)[1:], np.arange(n)[:-1]])
+    neighbours = neighbours[np.argsort(np.r_[np.arange(n)[:-1], np.arange(n)[1:]], kind="stable")]
+    none = np.empty(0, np.uint32)
+    level = Level(offsets, neighbours.astype(np.uint32), np.empty(0, np.int32), np.empty(0, np.int64), none)
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=1 << 20))
+    coarse, clusters = contract(level, np.arange(n, dtype=np.uint32))
+    assert (clusters == np.arange(n)).all() and (coarse.offsets == offsets).all()
+    rows = np.repeat(np.arange(n), np.diff(offsets))
+    assert (np.sort(rows << 32 | coarse.neighbours) == np.sort(rows << 32 | neighbours)).all()
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 64), st.integers(1, 8))

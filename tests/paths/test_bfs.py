@@ -465,3 +465,31 @@ def test_a_local_search_ends_with_its_targets():
     assert near.path_to(9) == [5, 6, 7, 8, 9] and near.distance_to(10) == np.inf
     assert far.method != "top-down-sequential" and far.n_reached == n
     assert ew.bfs(graph, 5, targets=9, cutoff=2).n_reached == 5
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="the local search is the CPU's")
+@pytest.mark.parametrize("cutoff", [1, None])
+def test_a_local_search_of_a_large_graph_holds_a_hub(cutoff):
+    """A search of all vertices would take longer by far than one of a few thousand."""
+    n, degree = 600_000, 4_000
+    spokes = np.arange(1, degree + 1)
+    rest = np.arange(degree + 1, n - 1)
+    sources = np.concatenate([np.zeros(degree, np.int64), rest])
+    graph = ew.Graph.from_edges(sources, np.concatenate([spokes, rest + 1]), n_vertices=n)
+    found = ew.bfs(graph, 0, cutoff=cutoff)
+    assert (found.method, found.n_reached) == ("top-down-sequential", degree + 1)
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="the local search is the CPU's")
+@pytest.mark.parametrize("n_sources", [1_022, 1_023, 1_024, 1_025, 3_000])
+def test_sources_that_fill_the_local_search(n_sources):
+    """Of 131,072 vertices it meets up to 1,024, sources included."""
+    n = 1 << 17
+    graph = ew.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n_vertices=n)
+    sources = np.arange(0, n, n // n_sources)[:n_sources]
+    answer = np.abs(np.arange(n) - sources[np.searchsorted(sources, np.arange(n), side="right") - 1])
+    after = np.append(sources, 2 * n)[np.searchsorted(sources, np.arange(n))] - np.arange(n)
+    answer = np.minimum(answer, after)
+    assert np.array_equal(ew.bfs(graph, sources).distances, answer)
+    near = ew.bfs(graph, sources, cutoff=2)
+    assert near.n_reached == (answer <= 2).sum()

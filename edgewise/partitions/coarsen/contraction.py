@@ -188,8 +188,10 @@ def contract(level, labels):
 
 def _by_rows(level, members, form):
     n, n_clusters, total = len(level.offsets) - 1, len(members.starts) - 1, int(members.bounds[-1])
-    if are_few(level.offsets, level.neighbours):  # so that numbers of clusters have 16 bits
-        vertices = np.argsort(members.clusters.astype(np.uint16), kind="stable").astype(form[0])
+    is_few = are_few(level.offsets, level.neighbours)
+    if is_few:
+        narrow = members.clusters.astype(np.min_scalar_type(n_clusters))  # 16 bits are sorted by their digits
+        vertices = np.argsort(narrow, kind="stable").astype(form[0])
     else:
         vertices = np.empty(n, form[0])
         _place(n, members.clusters, members.starts[:-1].copy(), vertices)
@@ -206,7 +208,7 @@ def _by_rows(level, members, form):
             rows = [np.empty(bounds[-1] - bounds[0], one) for one in form]
         now = Turn(first, int(bounds[0]), rows[0], rows[1], np.empty(end - first, np.int64))
         _add_rows.with_workers(n_workers, level, members, places, now, threads.new_shares(n_workers))
-        if are_few(level.offsets, level.neighbours):  # so that there is one turn
+        if is_few and end - first == n_clusters:
             offsets = scan(now.counts)
             kept = np.arange(offsets[-1]) + np.repeat(bounds[:-1] - offsets[:-1], now.counts)
             return offsets, rows[0][kept], rows[1][kept]

@@ -243,12 +243,13 @@ class Refinement:
         """Begin with a partition: weigh its parts, rate all vertices, and list the border."""
         level, where, n, k = self.level, self.where, len(self.level.offsets) - 1, len(limits)
         loads = part_weights(level.sizes, part, k)
-        given = part, loads, limits, least_of(limits, int(loads.sum()))
+        total = int(loads.sum())
+        given = part, loads, limits, least_of(limits, total)
         kind = level.neighbours.dtype
         listed, moves, left, dirty, border, active, spare = (arrays.empty(n, kind, where) for _ in range(7))
         net, counters = arrays.empty(n, np.int64, where), arrays.zeros(len(COUNT), np.int64, where)
         search = Search(*given, listed, net, moves, left, dirty, border, counters)
-        form = room_type(max(int(loads.sum()), int(limits.max())), where)
+        form = room_type(max(total, int(limits.max())), where)
         room = arrays.full(k, np.iinfo(form).max, form, where)
         none = arrays.empty(0, kind, where)
         self.labels = Labels(search.part, room, none, salt_of(self.how.seed, 7), self.how.shift)
