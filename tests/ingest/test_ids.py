@@ -314,6 +314,17 @@ def test_strings_of_one_hash_stay_apart(monkeypatch, code):
     check_strings([str(place % 41) for place in range(90)], [str(place % 57) for place in range(90)])
 
 
+@pytest.mark.skipif(not INTERPRETED, reason="compiled kernels cannot be patched")
+@pytest.mark.parametrize("line", [0, 0xFFFF8])
+def test_strings_of_one_line_stay_apart(monkeypatch, line):
+    """Full lines are passed over, also the last one, behind which the search goes on at the first."""
+    codes = string_words.hash_bytes
+    one_line = lambda *place: codes(*place) << np.uint64(20) | np.uint64(line)  # noqa: E731
+    monkeypatch.setattr(string_table, "hash_bytes", one_line)
+    monkeypatch.setattr("edgewise.ingest.ids.BATCH_ROWS", 16)
+    check_strings([str(place % 41) for place in range(90)], [str(place % 57) for place in range(90)])
+
+
 @pytest.mark.skipif(INTERPRETED, reason="too slow in the interpreter")
 def test_a_million_strings_some_with_one_tag():
     count = 1_000_000
