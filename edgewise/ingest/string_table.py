@@ -24,13 +24,8 @@ A table of millions of strings is far larger than the caches, and each string co
 offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
 what the next step reads, so that the misses of a group overlap; this halves its time.  As long as all strings
 have one length, as hashes and UUIDs do, no offset is read, which takes another third off.  :func:`number_new`
-prefetches slots.
-
-A search begins at the first slot of a line of the cache, and :func:`probe_lines` looks at all eight slots of
-a line at once.  So few searches read a second line, which nothing has prefetched, and the processor has no
-branches to foresee, of which half would depend on chance.  The order of the slots is that of
-:mod:`~edgewise.primitives.hash_table`, but strings are entered here, because equal tags are not equal
-strings.
+prefetches slots.  The probing is that of :mod:`~edgewise.primitives.hash_table`, but strings are entered
+here, because equal tags are not equal strings.
 """
 
 from functools import partial
@@ -38,11 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import cas, device, each, fetch_min, load
+from edgewise.device import cas, device, each, fetch_min
 from edgewise.device.prefetch import prefetch
 from edgewise.ingest.string_words import Strings, copy_bytes, hash_bytes, same_bytes
 from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
-from edgewise.primitives.vectors import first_match
 
 #: Strings that go through the steps of a look-up together.
 GROUP = 128
@@ -58,8 +52,6 @@ FAR = np.uint64(16)
 ENTRY = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 ONE = np.uint64(1)
-#: Slots in a line of the cache, and bits of where a line begins.
-LINE, LINES = np.uint64(8), np.uint64(0xFFFFFFF8)
 #: Stands for the number of a string that is not known.
 MISSING = np.uint64(0xFFFFFFFF)
 #: Marks a result of look_up that is a slot and not a number.
@@ -139,17 +131,6 @@ def string_at(position, batch):
 
 
 @device
-def probe_lines(slots, slot, tag):
-    """As :func:`probe`, from a ``slot`` on where a line of the cache begins; all of a line at once."""
-    mask = np.uint64(len(slots) - 1)
-    at = first_match(slots, slot, tag, UPPER_HALF, EMPTY)
-    while at == LINE:
-        slot = (slot + LINE) & mask
-        at = first_match(slots, slot, tag, UPPER_HALF, EMPTY)
-    return slot + at, load(slots, slot + at)
-
-
-@device
 def prefetch_start(entry, batch, table):
     """Start to read where the string of an entry begins, or the string; something harmless of no string."""
     if entry >= batch.known:
@@ -198,11 +179,11 @@ def look_up(group, batch, table, lookup):
     for position in range(first, end):
         text, start, length = string_at(position, batch)
         code = hash_bytes(text, start, start + length)
-        results[position] = code << HALF | code & mask & LINES
-        prefetch(table.slots, code & mask & LINES)
+        results[position] = code << HALF | code & mask & ENTRY
+        prefetch(table.slots, code & mask & ENTRY)
     for position in range(first, end):
         tag = results[position] & UPPER_HALF
-        slot, content = probe_lines(table.slots, results[position] & ENTRY, tag)
+        slot, content = probe(HashTable(table.slots, EMPTY, UPPER_HALF), results[position] & ENTRY, tag)
         results[position], entries[position] = tag | slot, content & ENTRY
         prefetch_start(content & ENTRY, batch, table)
     for position in range(first, end):
@@ -322,7 +303,7 @@ def rehash(old_slot, old_slots, slots):
     content = old_slots[old_slot]
     if content != EMPTY:
         mask = np.uint64(len(slots) - 1)
-        slot = content >> HALF & mask & LINES
+        slot = content >> HALF & mask
         while cas(slots, slot, EMPTY, content) != EMPTY:
             slot = (slot + ONE) & mask
 
@@ -334,7 +315,7 @@ def find(position, batch, table, numbers):
     mask = np.uint64(len(slots) - 1)
     start, length = starts[position], starts[position + 1] - starts[position]
     code = hash_bytes(batch.left.text, start, starts[position + 1])
-    tag, slot, number = code << HALF, code & mask & LINES, MISSING
+    tag, slot, number = code << HALF, code & mask & ENTRY, MISSING
     while True:
         slot, content = probe(HashTable(slots, EMPTY, UPPER_HALF), slot, tag)
         if content == EMPTY:

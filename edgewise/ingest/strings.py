@@ -19,7 +19,6 @@ from edgewise.ingest.string_table import (
     BLOCK,
     FAR,
     GROUP,
-    LINE,
     Batch,
     Blocks,
     Lookup,
@@ -80,9 +79,7 @@ def _lookup_of(count):
 
 def _empty_slots(count):
     make = np.full if count < MILLIONS else filled  # whose loop is not compiled for a small table
-    slots = make(count + int(LINE) - 1, EMPTY, np.uint64)
-    first = -slots.ctypes.data % 64 // 8  # a line of the cache begins there
-    return slots[first : first + count]
+    return make(count, EMPTY, np.uint64)
 
 
 def _is_utf8(text):

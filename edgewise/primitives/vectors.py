@@ -17,7 +17,6 @@ from functools import cache
 
 import numpy as np
 
-from edgewise.device import load
 from edgewise.device.first_use import on_cpu_compiler
 
 
@@ -94,22 +93,6 @@ def chosen(vector, bits):
     return np.where(int(bits) >> np.arange(len(vector)) & 1, vector, vector.dtype.type(0))
 
 
-def first_match(array, at, word, bits, other):
-    """The first of eight items, from ``at`` on, that has some ``bits`` of ``word`` or equals ``other``.
-
-    Its place counts from ``at``, and is 8 if there is none.  All are uint64.
-
-    >>> items = np.arange(8, dtype=np.uint64)
-    >>> int(first_match(items, np.uint64(0), np.uint64(7), np.uint64(3), np.uint64(5)))
-    3
-    """
-    for place in range(8):
-        item = load(array, at + np.uint64(place))
-        if item == other or (item ^ word) & bits == 0:
-            return np.uint64(place)
-    return np.uint64(8)
-
-
 def total(vector):
     """Sum of the items, a power of two, added up by halves."""
     while len(vector) > 1:
@@ -143,7 +126,6 @@ def _register_on_cpu():
     compiled.overload_vectors(item, write, wrapping_add, lesser, any_less)
     compiled.overload_arithmetic(added, product, quotient, chosen, total)
     compiled.overload_bits(union, without, any_bit, count_bits)
-    compiled.overload_search(first_match)
 
 
 on_cpu_compiler(_register_on_cpu)

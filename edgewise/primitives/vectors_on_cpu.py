@@ -77,18 +77,14 @@ def _write(_, array, at, vector):
     return types.void(array, types.intp, vector), emit
 
 
-def _spread(builder, number, kind):
-    """A vector of LLVM's type ``kind`` whose items are all one number."""
-    nothing, index = ir.Constant(kind, ir.Undefined), ir.IntType(32)
-    first = builder.insert_element(nothing, number, index(0))
-    everywhere = ir.Constant(ir.VectorType(index, kind.count), [0] * kind.count)
-    return builder.shuffle_vector(first, nothing, everywhere)
-
-
 @intrinsic
 def _plus(_, vector, number):
     def emit(context, builder, signature, arguments):
-        spread = _spread(builder, arguments[1], context.get_value_type(signature.args[0]))
+        kind = context.get_value_type(signature.args[0])
+        nothing, index = ir.Constant(kind, ir.Undefined), ir.IntType(32)
+        first = builder.insert_element(nothing, arguments[1], index(0))
+        everywhere = ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count)
+        spread = builder.shuffle_vector(first, nothing, everywhere)
         add = builder.fadd if isinstance(vector.dtype, types.Float) else builder.add
         return add(arguments[0], spread)
 
@@ -264,29 +260,3 @@ def overload_bits(union, without, any_bit, count_bits):
     @overload_on_cpu(count_bits)
     def _count_bits_compiled(vector):
         return lambda vector: _count_bits(vector)
-
-
-@intrinsic
-def _first_match(_, array, at, word, bits, other):
-    eight = Vector(array.dtype, 8)
-
-    def emit(context, builder, signature, arguments):
-        pointer, kind = _vector_pointer(context, builder, array, arguments[0], arguments[1], eight)
-        held = builder.load(pointer, align=array.dtype.bitwidth // 8, typ=kind)
-        word, bits, other = (_spread(builder, one, kind) for one in arguments[2:])
-        differing = builder.and_(builder.xor(held, word), bits)
-        same = builder.icmp_unsigned("==", differing, ir.Constant(kind, None))
-        found = builder.or_(same, builder.icmp_unsigned("==", held, other))
-        flags = builder.zext(builder.bitcast(found, ir.IntType(eight.count)), ir.IntType(64))
-        none = ir.IntType(64)(1 << eight.count)
-        return builder.cttz(builder.or_(flags, none), ir.IntType(1)(1))
-
-    return types.uint64(array, types.intp, *(array.dtype,) * 3), emit
-
-
-def overload_search(first_match):
-    """Give the search in an array to the CPU compiler."""
-
-    @overload_on_cpu(first_match)
-    def _first_match_compiled(array, at, word, bits, other):
-        return lambda array, at, word, bits, other: _first_match(array, np.intp(at), word, bits, other)

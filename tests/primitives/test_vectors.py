@@ -1,19 +1,10 @@
-"""Arithmetic of vectors and searches in them, compiled and in the interpreter."""
+"""Arithmetic of vectors, compiled and in the interpreter."""
 
 import numpy as np
 import pytest
 
 from edgewise.device import compiled
-from edgewise.primitives.vectors import (
-    added,
-    chosen,
-    first_match,
-    of_bytes,
-    product,
-    quotient,
-    total,
-    write,
-)
+from edgewise.primitives.vectors import added, chosen, of_bytes, product, quotient, total, write
 
 pytestmark = pytest.mark.interpreter
 read, items = of_bytes(128)
@@ -50,24 +41,3 @@ def test_sums_are_added_up_by_halves():
         halves = halves[: len(halves) // 2] + halves[len(halves) // 2 :]
     found = compute(values, values, np.zeros(1, np.uint16), np.empty(5 * N))
     assert found == halves[0] == pytest.approx(values.sum())
-
-
-@compiled
-def search(array, at, word, bits, other):
-    """The first of eight items that matches."""
-    return first_match(array, at, word, bits, other)
-
-
-HIGH, NONE = np.uint64(0xFFFFFFFF00000000), np.uint64(0xFFFFFFFFFFFFFFFF)
-
-
-@pytest.mark.parametrize("place", range(9))
-@pytest.mark.parametrize("held", [np.uint64(5 << 32 | 7), NONE])
-def test_the_first_item_that_matches_is_found(place, held):
-    items, word = np.arange(1, 17, dtype=np.uint64) << np.uint64(40), np.uint64(5 << 32)
-    items[3 + place :] = held  # beyond the eight if the place is 8
-    items[2] = word  # before them
-    assert search(items, np.uint64(3), word, HIGH, NONE) == place
-    if place < 7:
-        items[3 + place] = np.uint64(6 << 32 | 7)  # of other bits
-        assert search(items, np.uint64(3), word, HIGH, NONE) == place + 1
