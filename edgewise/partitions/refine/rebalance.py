@@ -415,8 +415,8 @@ def deal_out(span, items, count, vertices, targets, search):
 def new_room(k, form, where):
     """Memory to move vertices out of ``k`` parts, whose room is of type ``form``."""
     bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    room, *others = (arrays.empty(k, kind, where) for kind in (form, np.int64, np.int64, np.int64))
-    return Room(room, *others, bins)
+    open_parts, left, last = (arrays.empty(k, np.int64, where) for _ in range(3))
+    return Room(arrays.empty(k, form, where), open_parts, left, last, bins)
 
 
 def ranking_of(level, k, items):
