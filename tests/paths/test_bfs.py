@@ -447,7 +447,7 @@ def test_targets_end_the_search_the_same_everywhere(shape):
 @pytest.mark.usefixtures("no_graph_is_small")
 @pytest.mark.skipif(PLACE != "cpu", reason="another method on GPUs")
 def test_a_prepared_directed_graph_is_searched_from_both_sides():
-    made = ew.generate.rmat(8, edge_factor=16, seed=1)
+    made = ew.generate.rmat(10, edge_factor=16, seed=1)
     graph = ew.Graph.from_edges(made.sources, made.targets, directed=True, n_vertices=made.n_vertices)
     hub = int(graph.degrees().argmax())
     usual = bfs(graph, hub)
