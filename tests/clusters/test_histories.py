@@ -9,7 +9,7 @@ from edgewise.primitives import counting_sort, sorting
 from tests.campaigns import cluster_histories
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
-HISTORIES = int(os.environ.get("EDGEWISE_HISTORIES", "30"))
+HISTORIES = int(os.environ.get("EDGEWISE_HISTORIES", "60"))
 
 
 @pytest.mark.parametrize("by_blocks", (False, True))
