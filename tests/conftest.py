@@ -35,7 +35,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that spin in each 
 gc.set_threshold(50_000, 20, 20)  # with 700, garbage takes a fifth of the time in which tests are collected
 
 #: Examples of a property: its code is the same on the engines that run it slowly.
-EXAMPLES = {"jit": 60, "interpreter": 20, "simulator": 20}
+EXAMPLES = {"jit": 30, "interpreter": 10, "simulator": 10}
 
 
 def engine():

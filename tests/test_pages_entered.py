@@ -24,7 +24,7 @@ CALLS = {
     "bfs": (lambda: ew.bfs(PLAIN, 0), 14),
     "shortest paths": (lambda: ew.shortest_paths(WEIGHTED, 0), 16),
     "forest": (lambda: ew.minimum_spanning_forest(WEIGHTED, method="kruskal"), 17),
-    "partition": (lambda: ew.partition(PLAIN, 8), 29),
+    "partition": (lambda: ew.partition(PLAIN, 8), 30),
 }
 
 

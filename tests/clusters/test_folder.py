@@ -21,7 +21,7 @@ from tests.cluster_model import batch_after
 from tests.processes import ended
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
-KILLS = int(os.environ.get("EDGEWISE_KILLS", "3"))
+KILLS = int(os.environ.get("EDGEWISE_KILLS", "2"))
 #: Adds entries to a store until it is killed, and says when one is there; every third one writes a base.
 WRITER = """
 import sys

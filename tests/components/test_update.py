@@ -58,7 +58,7 @@ def test_least_names_in_any_order_and_in_ten_steps(tmp_path, kind, suffix):
     whole = tmp_path / f"whole{suffix}"
     expected = written(ew.connected_components(ew.Graph.from_frame(table_of(pairs))), whole)
     shards = np.array_split(pairs, 7)
-    for order in itertools.islice(itertools.permutations(range(7)), 0, 5040, 1001):
+    for order in itertools.islice(itertools.permutations(range(7)), 0, 5040, 2003):
         shuffled = np.concatenate([shards[shard] for shard in order])
         found = ew.connected_components(ew.Graph.from_frame(table_of(shuffled)))
         assert written(found, tmp_path / f"shuffled{suffix}") == expected

@@ -312,8 +312,8 @@ def test_tables_of_strings_beside_other_columns(monkeypatch, tmp_path):
     """Pairs with scores, of which some chunks are left to Arrow, also after rows that are skipped."""
     monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, ingest_strings=0))
     monkeypatch.setattr(typed_tables, "BATCH_ROWS", 64)
-    ids = random_ids(1000, 20)
-    table = pa.table({"source": ids, "score": np.arange(1000.0), "target": ids[::-1]})
+    ids = random_ids(400, 20)
+    table = pa.table({"source": ids, "score": np.arange(400.0), "target": ids[::-1]})
     path, count = tmp_path / "a.parquet", 0
     called = string_pages.string_column
 
@@ -325,10 +325,10 @@ def test_tables_of_strings_beside_other_columns(monkeypatch, tmp_path):
 
     monkeypatch.setattr(string_pages, "string_column", counting)
     how = {"use_dictionary": False, "compression": {"source": "snappy", "target": "zstd"}}
-    pa.parquet.write_table(table, path, row_group_size=300, **how)
+    pa.parquet.write_table(table, path, row_group_size=120, **how)
     opened = typed_tables.ParquetTable(Source(path))
     opened.settle(["source", "target"])
-    for skip in 0, 10, 450:
+    for skip in 0, 10, 180:
         columns = ["score", "target", "source"]
         pieces = [list(read()) for *_, read in opened.pieces(columns, skip)]
         found = pa.Table.from_batches([batch for some in pieces for batch in some])

@@ -261,7 +261,7 @@ def test_rows_are_taken_in_parts_for_each_thread(monkeypatch):
     assert check_strings(lefts, lefts[::-1])[3] == 300
 
 
-@pytest.mark.parametrize("others", [[4], [3, 5], [5, 3], [0], [20], [12, 36], [16, 8, 24]])
+@pytest.mark.parametrize("others", [[4], [3, 5], [0], [12, 36], [16, 8, 24]])
 def test_strings_of_one_length_until_others_come(monkeypatch, others):
     monkeypatch.setattr("edgewise.ingest.ids.BATCH_ROWS", 16)
     same = [f"{place * 7 % 50:04d}" for place in range(90)]

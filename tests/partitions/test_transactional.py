@@ -107,7 +107,7 @@ def test_no_part_becomes_empty():
 def test_zoo(shape, small_levels):
     n, sources, targets = ZOO[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
-    for k in sorted({1, 2, 3, 7, 8, 64, n - 1, n} - {-1, 0}):
+    for k in sorted({1, 2, n - 1, n, *(() if INTERPRETED else (3, 7, 8, 64))} - {-1, 0}):
         with warnings.catch_warnings():
             warnings.simplefilter("error" if k <= n else "ignore")
             found = partition(graph, k, preset=PRESET)

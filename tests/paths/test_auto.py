@@ -49,7 +49,6 @@ CASES = [
 ]
 
 
-@pytest.mark.interpreter
 @pytest.mark.skipif(not ON_CPU, reason="other outcomes")
 @pytest.mark.parametrize(
     "search, size, kinds, outcome", CASES, ids=lambda one: getattr(one, "__name__", str(one))

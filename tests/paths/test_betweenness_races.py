@@ -13,7 +13,7 @@ from tests import jitter
 warps = import_module("edgewise.paths.betweenness.warps")
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
 CORRECT = jitter.jittery(import_module("edgewise.device.teams").arrive_and_wait)
-WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(16), range(60)
+WORKERS, N, SEEDS, MANY_SEEDS = 3, 12, range(8), range(60)
 rng = np.random.default_rng(4)
 ROWS = _simple_rows(ew.Graph.from_edges(*rng.integers(0, N, (2, 24)), n_vertices=N))
 SOURCES, WEIGHTS = np.arange(5), np.arange(1.0, N + 1)

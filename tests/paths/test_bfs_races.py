@@ -15,7 +15,7 @@ from tests.paths.oracle import oracle
 
 driver = import_module("edgewise.paths.bfs.level_synchronous")
 pytestmark = [pytest.mark.interpreter, pytest.mark.interpreted]
-WORKERS, N, SEEDS, MANY_SEEDS = 3, 70, range(24), range(150)
+WORKERS, N, SEEDS, MANY_SEEDS = 3, 70, range(12), range(150)
 rng = np.random.default_rng(5)
 #: Vertices that share bytes of the bitmap, and that several workers reach at once.
 SOURCES = np.concatenate([np.zeros(8, np.int64), rng.integers(1, N, 150)])

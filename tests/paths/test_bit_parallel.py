@@ -170,7 +170,7 @@ def test_thin_graphs_have_teams(monkeypatch):
 
 
 def test_every_method_returns_the_same_bits():
-    n = 20 if SIMULATED else 70
+    n = 20 if SIMULATED or INTERPRETED else 70
     ends = drawn(n, 2 * n, 2)
     for directed in (False, True):
         graph = ew.Graph.from_edges(*ends, n_vertices=n, directed=directed).to(PLACE)

@@ -129,7 +129,7 @@ def test_a_cutoff_inside_a_window(small):
         assert np.array_equal(searched(graph, 0, cutoff=cutoff), expected), cutoff
 
 
-WORKERS, N, SEEDS = 3, 40, range(30)
+WORKERS, N, SEEDS = 3, 40, range(15)
 rng = np.random.default_rng(3)
 #: A path to a hub, and random edges between its leaves.
 SOURCES = np.concatenate([np.arange(4), np.full(20, 4), rng.integers(5, N, 60)])

@@ -42,7 +42,7 @@ def test_one_after_the_other(name):
 
 
 @simulator
-@pytest.mark.parametrize("protocol", PROTOCOLS if INTERPRETED or SIMULATED else ["wound-wait"])
+@pytest.mark.parametrize("protocol", PROTOCOLS if INTERPRETED else ["wound-wait", *["tl2"] * SIMULATED])
 def test_square_by_every_protocol(protocol):
     found = refined(*square(SIZE if not SIMULATED else 8), protocol=protocol, device=DEVICE)
     assert found.left_by_input == found.left_by_grid == 0

@@ -56,7 +56,7 @@ FAMILIES = {
     "star of the last": (np.full(699, 699), np.arange(699)),
     "two levels": (np.arange(1, 600), np.arange(1, 600) // 2),
     "isolated": (np.arange(0, 900, 7), np.arange(0, 900, 7)),
-    "sparse": np.random.default_rng(2).integers(0, 5000, (2, 800)),
+    "sparse": np.random.default_rng(2).integers(0, 2000, (2, 320)),
     "dense": np.random.default_rng(3).integers(0, 900, (2, 4000)),
 }
 

@@ -25,7 +25,7 @@ from edgewise.transactions.workloads import WORKLOADS, run_checked
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 pytestmark = pytest.mark.interpreter
 simulator = pytest.mark.simulator
-COUNT = 60 if SIMULATED or INTERPRETED else 3000
+COUNT = 30 if SIMULATED else 60 if INTERPRETED else 3000
 #: What is compiled: every protocol with one workload, wound-wait with two.
 BANKS = ["wound-wait", "priority", "block", "block-nonblocking", "reservations"]
 COMPILED = {
