@@ -29,9 +29,6 @@ from edgewise.paths.result import SparseDistances
 
 #: Vertices of the sparse set.
 SET_SIZE = 1 << 15
-#: A search without weights meets at most one of so many vertices of the graph.  To meet one is to wait for
-#: distant memory, and those of an unfinished level are dropped.
-VERTICES_OF_ONE = 128
 #: Vertices of the queue (a power of two), and entries that are read where many vertices wait.
 QUEUE_SIZE = 1 << 13
 #: Entries that are read where few vertices wait.
@@ -121,7 +118,7 @@ def relax_in_turn(rows, sources, targets, limits, queue, found):
         n_entries += degree
         if n_entries > enough and (waiting > few or n_entries > ENTRIES):
             return np.int64(count), np.int64(here)
-        if np.int64(count) + degree > len(vertices) or waiting + degree > last:
+        if np.int64(count) + degree > SET_SIZE or waiting + degree > last:
             return np.int64(count), np.int64(here)
         for entry in range(first, end):
             weight = rows.weights[entry] if len(rows.weights) else tentative.dtype.type(1)
@@ -163,15 +160,13 @@ def search_nearby(rows, sources, cutoff, targets=None):
     vertices are in the order of their distances, and all up to that one.
     """
     dtype, targets = rows.weights.dtype, NO_TARGETS if targets is None else targets
-    vertices, distances, queue = _memory(dtype)
+    if len(sources) >= QUEUE_SIZE:
+        return SparseDistances(sources, np.zeros(len(sources), dtype)), 0
     few, enough = 0, QUEUE_SIZE
     if len(rows.weights):
         few = tuning.CPU.paths_narrow
         enough = min(len(rows.weights) // tuning.CPU.paths_nearby, QUEUE_SIZE)
-    else:
-        vertices = vertices[: rows.n_vertices // VERTICES_OF_ONE]
-    if len(sources) >= min(QUEUE_SIZE, len(vertices)):
-        return SparseDistances(sources, np.zeros(len(sources), dtype)), 0
+    vertices, distances, queue = _memory(dtype)
     numbers = _numbers(rows)
     ends = sources, targets if len(targets) <= TARGETS else NO_TARGETS
     limits = cutoff, dtype.type(unreached(dtype)), few, enough
