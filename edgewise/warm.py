@@ -412,6 +412,7 @@ def _grow_forests(device):
     from edgewise.forest import minimum_spanning_forest
     from edgewise.forest.best_links import best_links
     from edgewise.forest.single_linkage import single_linkage
+    from edgewise.forest.trees import NO_EDGE, mark_kept
     from edgewise.graph import Graph
 
     for kind in (np.int64, np.float64):
@@ -432,6 +433,7 @@ def _grow_forests(device):
         best_links(graph, datasets=[0, 1, 2, 0, 1]).verify()
         for method in TAKEN_FORESTS[device.partition(":")[0]]:
             minimum_spanning_forest(_many_weights(kind).to(device), method=method).components(1)
+    mark_kept(2, np.array([0, NO_EDGE]), np.zeros(2, np.bool_))  # of larger graphs on the CPU
 
 
 def _many_weights(kind):
