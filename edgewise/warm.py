@@ -468,5 +468,8 @@ def _divide(device):
         found = divided(vertex_weights=np.arange(n) % 3 + 1)
         found.verify().report()
         divided(initial=found.parts, contiguous=True)
-    for graph in (_roads(), _skewed(), *([grid(BROAD, BROAD)] if device == "cpu" else [])):
+    for graph in (_roads(), _skewed()):
         partition(graph.to(device), 8)
+    if device == "cpu":
+        broad = grid(BROAD, BROAD)
+        partition(Graph(broad.n_vertices, rows=(broad.offsets, broad.neighbours, None)), 8)
