@@ -234,6 +234,7 @@ TRIALS: dict[str, dict[str, Trial | str]] = {
         "ingest_first": OF_A_PROCESS,
         "ingest_strings": OF_A_PROCESS,
         "partitions_small": "the parts depend on it",
+        "partitions_few": OF_A_PROCESS,
         "partitions_short": "it saves memory",
         "paths_alone": Trial(powers(12, 20), rows(_entries), partial(shortest_paths, source=0)),
         "paths_nearby": OF_A_SEARCH,

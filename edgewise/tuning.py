@@ -106,6 +106,7 @@ class CPULimits:
     partitions_small: int = limit(
         20_000, "n + m + 64 parts", "fiduccia-mattheyses | jet", "2 cores, 7ef938c7", "2026-11-29"
     )
+    partitions_few: int = limit(1 << 18, "entries", "NumPy | loop", "2 cores, 6f118f5f", "2026-12-01")
     partitions_short: int = limit(1 << 22, "vertices", "32 bits | 16 bits", "2 cores, a320f21c", "2026-12-01")
     paths_alone: int = limit(1 << 16, "n + m", "sequential | parallel", "2 cores, 70261b3", "2026-11-25")
     paths_nearby: int = limit(128, "m / entries read", "parallel | alone", "2 cores, db508eb", "2026-11-27")

@@ -20,8 +20,6 @@ NARROW = np.iinfo(np.int32).max
 COPIES = 1024
 #: Rows whose lengths are looked at in one step.
 STEP_ROWS = 1 << 20
-#: Entries of rows that take NumPy as long as an item of those that it gathers.
-ENTRIES_OF_ITEM = 4
 #: Room for the sums of all parts.
 SUMS = 1 << 20
 
@@ -95,8 +93,8 @@ def longest_row(offsets):
 
 def are_few(offsets, neighbours):
     """Whether NumPy looks at all rows, on the host: in a millisecond, where a loop is compiled for 0.1 s."""
-    items = max(len(offsets) - 1, len(neighbours) // ENTRIES_OF_ITEM)
-    return arrays.device_of(offsets) == "cpu" and items <= tuning.CPU.primitives_few
+    is_small = len(offsets) - 1 <= tuning.CPU.primitives_few and len(neighbours) <= tuning.CPU.partitions_few
+    return is_small and arrays.device_of(offsets) == "cpu"
 
 
 @each_row

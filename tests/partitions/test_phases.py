@@ -187,7 +187,7 @@ def test_numpy_tells_more_clusters_apart_than_16_bits_do(n, monkeypatch):
     neighbours = neighbours[np.argsort(np.r_[np.arange(n)[:-1], np.arange(n)[1:]], kind="stable")]
     none = np.empty(0, np.uint32)
     level = Level(offsets, neighbours.astype(np.uint32), np.empty(0, np.int32), np.empty(0, np.int64), none)
-    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=1 << 20))
+    monkeypatch.setattr(tuning, "CPU", replace(tuning.CPU, primitives_few=1 << 20, partitions_few=1 << 22))
     coarse, clusters = contract(level, np.arange(n, dtype=np.uint32))
     assert (clusters == np.arange(n)).all() and (coarse.offsets == offsets).all()
     rows = np.repeat(np.arange(n), np.diff(offsets))
