@@ -255,8 +255,28 @@ def _stream_all_kinds(folder, where):
         file = folder / "stream.parquet"
         parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
         stream_components(file, device=where)
+    _stream_larger(folder, where)
     _decode_strings(file)
     _encode_integers()
+
+
+def _stream_larger(folder, where):
+    """Stream files of a usual size, of ids that are integers and strings, for one threshold and several."""
+    from edgewise.files import write
+    from edgewise.generators import pairs, with_weights
+    from edgewise.streams import READING, stream_components
+    from edgewise.streams.file_stream import FileStream
+    from edgewise.streams.nested import JoinNested
+    from edgewise.workers.device_team import device_team
+
+    reading = dict.fromkeys(READING) | {"null": "error", "threshold": 0.5}
+    for name, table in (("integers", with_weights(_skewed(), 0, 1)), ("strings", pairs(1 << SCALE))):
+        file = folder / f"{name}.parquet"
+        write(table, file)
+        stream_components(file, device=where).to_frame()
+        if where == "cpu":
+            problem = JoinNested((0.5, 0.9))
+            FileStream(file, reading, problem, None, device_team(where)).run().to_frame()
 
 
 def _decode_strings(file):
@@ -409,11 +429,14 @@ def _grow_forests(device):
     import numpy as np
 
     from edgewise.components import connected_components
+    from edgewise.files import write
     from edgewise.forest import minimum_spanning_forest
     from edgewise.forest.best_links import best_links
     from edgewise.forest.single_linkage import single_linkage
     from edgewise.forest.trees import NO_EDGE, mark_kept
+    from edgewise.generators import pairs
     from edgewise.graph import Graph
+    from edgewise.streams import stream_forest
 
     for kind in (np.int64, np.float64):
         for ids in ([0, 1, 0, 3], ["a", "b", "a", "d"]):
@@ -421,6 +444,7 @@ def _grow_forests(device):
             graph = Graph.from_edges(*ends, weights=np.array([2, 1, 3, 1], kind)).to(device)
             thresholds = connected_components(graph, thresholds=[1, 2])
             thresholds.summary()
+            thresholds.to_frame()
             thresholds.to_frame("min")
             for maximum in (False, True):
                 forest = minimum_spanning_forest(graph, maximum=maximum)
@@ -434,6 +458,10 @@ def _grow_forests(device):
         for method in TAKEN_FORESTS[device.partition(":")[0]]:
             minimum_spanning_forest(_many_weights(kind).to(device), method=method).components(1)
     mark_kept(2, np.array([0, NO_EDGE]), np.zeros(2, np.bool_))  # of larger graphs on the CPU
+    if device == "cpu":
+        with temporary_folder() as folder:
+            write(pairs(1 << SCALE), folder / "pairs.parquet")
+            stream_forest(folder / "pairs.parquet", maximum=True)
 
 
 def _many_weights(kind):

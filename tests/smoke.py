@@ -53,7 +53,9 @@ def use_kernels(folder):
     table = str(folder / "table.parquet")
     for words in ([], ["--name", "min"], ["--stream"], ["--threshold", "0.95"]):
         command("components", pairs, "--threshold", "0.9", *words, "-o", table)
-    command("forest", pairs, "--maximum", "-o", table)
+    for words in ([], ["--stream"]):
+        command("components", pairs, "--thresholds", "0.5,0.9", *words, "-o", table)
+        command("forest", pairs, "--maximum", *words, "-o", table)
     command("paths", roads, "--source", "17", "--to", "5018")
     command("paths", friends, "--bfs", "--source", "1")
     for length in ("3", "4", "5"):
