@@ -236,7 +236,7 @@ def partitions(given):
 def commands(given):
     """The plan and the peak of every subcommand that the campaign of limits has, on its kinds of files."""
     campaign = campaign_of_limits()
-    for kind in campaign.FILES:
+    for kind in given.only or campaign.FILES:
         with tempfile.TemporaryDirectory() as folder:
             file, strings = f"{folder}/graph.{kind.partition(' ')[0]}", "strings" in kind
             campaign.fresh(campaign.write_graph, file, given.edges, VERTICES, 1, strings)
@@ -292,7 +292,7 @@ PARTS = {
         "memory-partitions", partitions, key=("graph", "parts"), entries=20_000_000, parts=[8, 64], only=str
     ),
     "jobs": part("memory-jobs", jobs, key=KEY, summary=histogram, pairs=4_000_000),
-    "commands": part("memory-commands", commands, key=KEY, summary=histogram, edges=400_000),
+    "commands": part("memory-commands", commands, key=KEY, summary=histogram, edges=400_000, only=str),
     "limits": part(
         "memory-limits", limits, key=("case",), summary=outcomes, first=0, cases=500, seed=1, processes=1
     ),
