@@ -263,7 +263,8 @@ def limits(given):
     numbers = range(given.first, given.first + given.cases)
     for found in memory_limits.outcomes_of(given.seed, numbers, given.processes):
         case = found.pop("case of", {})
-        kept = ("problem", "edges", "rows", "weights", "limit")
+        kept = ("problem", "edges", "rows", "limit")
+        kept += ("weights",) if case.get("problem") in memory_limits.WEIGHTED else ()
         row = found | {name: case[name] for name in kept if name in case}
         yield row | {"right": row["outcome"] in memory_limits.RIGHT}
 

@@ -100,5 +100,5 @@ def needs(graph, *, method="auto", **options) -> Needs:
     if graph.has_rows:
         is_outline = graph._rows[1].strides == (0,)  # of a file that has not been read
         flags = (True, True) if is_outline else flags_of_rows(graph)
-        return Needs(("rows",), name, lambda size: term(size, flags), size_of(graph))
+        return Needs(("rows",), name, lambda size: term(size, *flags), size_of(graph))
     return Needs(("rows",), name, term, size_of(graph))

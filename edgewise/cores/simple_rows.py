@@ -3,25 +3,22 @@
 from edgewise.cores.peel import Rows
 from edgewise.device.threads import few_steps
 from edgewise.ingest.csr import reversed_rows
-from edgewise.ingest.row_buckets import WAITING
+from edgewise.ingest.row_buckets import bytes_of_rows, bytes_to_reverse_rows
 from edgewise.primitives.rows import flags_of, simplified
 
 
-def bytes_of_rows_and(more: int, size, flags=(True, False)) -> int:
+def bytes_of_rows_and(more: int, size, repeats=True, descends=False) -> int:
     """Bytes at the peak of :func:`simple_rows` for rows with such flags, or of simple rows and ``more``.
 
     By default rows ascend, as those that are made of edges do, and some edges are repeated.
     """
-    repeats, descends = flags
-    rows = 8 * size.vertices + size.width * size.entries
-    copied, waiting = (rows if repeats or descends else 0), 2 * size.width * min(size.entries, WAITING)
-    if not descends:
-        return max(copied + 8 * size.vertices, copied + more)
-    return max(rows + waiting, repeats * (2 * rows + 8 * size.vertices), copied + more)
+    rows = bytes_of_rows(size._replace(weight=0)) if repeats else 0
+    ascending, making = (rows, bytes_to_reverse_rows(size)) if descends else (0, 0)
+    return max(making, ascending + rows + 8 * size.vertices * repeats, rows + more)
 
 
 def flags_of_rows(graph) -> tuple[bool, bool]:
-    """Whether a row is not simple, and whether one is not in ascending order; cached with the graph."""
+    """Whether a row is not ascending and simple, and whether one descends; cached with the graph."""
 
     def make():
         with few_steps(graph.n_vertices + len(graph.neighbours)):
