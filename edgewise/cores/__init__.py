@@ -7,6 +7,7 @@ of threads return the same.
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Unpack
 
@@ -29,7 +30,7 @@ METHODS = {
         Driver("edgewise.cores.peel:peel"),
         "remove the least degrees level by level, in parallel",
         "Kabir & Madduri 2017",
-        memory=lambda size, *flags: bytes_of_rows_and(12 * size.vertices, size, *flags),
+        memory=lambda size, flags: bytes_of_rows_and(12 * size.vertices, size, *flags),
     ),
 }
 
@@ -96,9 +97,8 @@ def needs(graph, *, method="auto", **options) -> Needs:
     check_graph(graph)
     check_method(method, METHODS, {})
     name = "peel" if method == "auto" else method
-    term = METHODS[name].memory
+    term, flags = METHODS[name].memory, (True, False)
     if graph.has_rows:
         is_outline = graph._rows[1].strides == (0,)  # of a file that has not been read
         flags = (True, True) if is_outline else flags_of_rows(graph)
-        return Needs(("rows",), name, lambda size: term(size, *flags), size_of(graph))
-    return Needs(("rows",), name, term, size_of(graph))
+    return Needs(("rows",), name, term and partial(term, flags=flags), size_of(graph))

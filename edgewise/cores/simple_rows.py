@@ -7,11 +7,8 @@ from edgewise.ingest.row_buckets import bytes_of_rows, bytes_to_reverse_rows
 from edgewise.primitives.rows import flags_of, simplified
 
 
-def bytes_of_rows_and(more: int, size, repeats=True, descends=False) -> int:
-    """Bytes at the peak of :func:`simple_rows` for rows with such flags, or of simple rows and ``more``.
-
-    By default rows ascend, as those that are made of edges do, and some edges are repeated.
-    """
+def bytes_of_rows_and(more: int, size, repeats: bool, descends: bool) -> int:
+    """Bytes at the peak of :func:`simple_rows` for rows with such flags, or of simple rows and ``more``."""
     rows = bytes_of_rows(size._replace(weight=0)) if repeats else 0
     ascending, making = (rows, bytes_to_reverse_rows(size)) if descends else (0, 0)
     return max(making, ascending + rows + 8 * size.vertices * repeats, rows + more)

@@ -46,7 +46,7 @@ def recursive_bisection(level, limits, targets, how):
 def _blocks_of(parts, firsts, level, sizes):
     """The graph of the blocks that begin with the parts ``firsts``, and its vertices.
 
-    The coarsest graph may be nearly complete, so that what there is for each entry is as large as whole levels.
+    The coarsest graph may be nearly complete: what there is for each entry counts in what a partition takes.
     """
     block = np.full(int(parts.max()) + 2, -1, np.int32)
     held = firsts[firsts < len(block)]
