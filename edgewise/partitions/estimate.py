@@ -78,7 +78,8 @@ def bytes_of(size, kind, k):
     """The bytes at the peak of a partition into ``k`` parts."""
     n, entries = size.vertices, size.entries
     copied = (4 + size.weight) * entries + 8 * n if kind.has_loops else 0
-    clustering = 21 * n + min(4 * n * size.threads, TOTALS_BYTES)  # threads may take the chunks of others
+    totals = 4 * n * size.threads  # a thread may take the chunks of others
+    clustering = 21 * n + (totals if totals <= TOTALS_BYTES else 0)
     has_tables = n * k <= TOTALS_FOR_EACH_ENTRY * entries and not (kind.is_near and n >= LARGE_PART * k)
     tables = 4 * n * k if has_tables else 0
     is_short = may_be_short(n, size.weight, k) and not kind.has_long_rows
