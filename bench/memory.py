@@ -236,7 +236,7 @@ def partitions(given):
 def commands(given):
     """The plan and the peak of every subcommand that the campaign of limits has, on its kinds of files."""
     campaign = campaign_of_limits()
-    for kind in campaign.FILES:
+    for kind in given.only or campaign.FILES:
         with tempfile.TemporaryDirectory() as folder:
             file, strings = f"{folder}/graph.{kind.partition(' ')[0]}", "strings" in kind
             campaign.fresh(campaign.write_graph, file, given.edges, VERTICES, 1, strings)
@@ -263,7 +263,8 @@ def limits(given):
     numbers = range(given.first, given.first + given.cases)
     for found in memory_limits.outcomes_of(given.seed, numbers, given.processes):
         case = found.pop("case of", {})
-        kept = ("problem", "edges", "rows", "weights", "limit")
+        kept = ("problem", "edges", "rows", "limit")
+        kept += ("weights",) if case.get("problem") in memory_limits.WEIGHTED else ()
         row = found | {name: case[name] for name in kept if name in case}
         yield row | {"right": row["outcome"] in memory_limits.RIGHT}
 
@@ -292,7 +293,7 @@ PARTS = {
         "memory-partitions", partitions, key=("graph", "parts"), entries=20_000_000, parts=[8, 64], only=str
     ),
     "jobs": part("memory-jobs", jobs, key=KEY, summary=histogram, pairs=4_000_000),
-    "commands": part("memory-commands", commands, key=KEY, summary=histogram, edges=400_000),
+    "commands": part("memory-commands", commands, key=KEY, summary=histogram, edges=400_000, only=str),
     "limits": part(
         "memory-limits", limits, key=("case",), summary=outcomes, first=0, cases=500, seed=1, processes=1
     ),

@@ -7,11 +7,12 @@ of threads return the same.
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Unpack
 
 from edgewise.cores.result import CoreNumbers
-from edgewise.cores.simple_rows import bytes_of_rows_and, simple_rows
+from edgewise.cores.simple_rows import bytes_of_rows_and, flags_of_rows, simple_rows
 from edgewise.device import arrays
 from edgewise.device.threads import few_steps
 from edgewise.errors import GraphError
@@ -29,7 +30,7 @@ METHODS = {
         Driver("edgewise.cores.peel:peel"),
         "remove the least degrees level by level, in parallel",
         "Kabir & Madduri 2017",
-        memory=lambda size: bytes_of_rows_and(12 * size.vertices, size),
+        memory=lambda size, flags: bytes_of_rows_and(12 * size.vertices, size, *flags),
     ),
 }
 
@@ -96,4 +97,8 @@ def needs(graph, *, method="auto", **options) -> Needs:
     check_graph(graph)
     check_method(method, METHODS, {})
     name = "peel" if method == "auto" else method
-    return Needs(("edges", "rows"), name, METHODS[name].memory, size_of(graph))
+    term, flags = METHODS[name].memory, (True, False)
+    if graph.has_rows:
+        is_outline = graph._rows[1].strides == (0,)  # of a file that has not been read
+        flags = (True, True) if is_outline else flags_of_rows(graph)
+    return Needs(("rows",), name, term and partial(term, flags=flags), size_of(graph))

@@ -174,10 +174,11 @@ def needs(graph, *, length, method="auto", **options) -> Needs:
     name = select_method(int(length)) if method == "auto" else method
     size = size_of(graph)
     if name == "triangles":
+        from edgewise.cycles.counting.ranking import have_descents
         from edgewise.cycles.counting.triangles import bytes_by_number, counts_by_rank
 
         if not counts_by_rank(graph):
-            return Needs(("rows",), name, partial(bytes_by_number, "rows" in graph.made_of), size)
+            return Needs(("rows",), name, partial(bytes_by_number, have_descents(graph)), size)
     term = METHODS[name].memory
     return Needs((), name, term and partial(term, of_rows="rows" in graph.made_of), size)
 

@@ -16,8 +16,9 @@ from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument, one_of
 from edgewise.index_type import MAX_UINT32
-from edgewise.ingest.row_buckets import rows_by_buckets
+from edgewise.ingest.row_buckets import NONE, rows_by_buckets, transposed
 from edgewise.primitives import histogram
+from edgewise.primitives.rows import row_numbers
 
 #: The edges of a directed graph that degrees count.
 DIRECTIONS = ("out", "in", "both")
@@ -47,6 +48,19 @@ def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     if len(sources) <= few and vertices <= (MAX_UINT32 if where == "cpu" else few):
         by = _by_sorting
     return by(vertices, sources, targets, both, with_edges)
+
+
+def reversed_rows(offsets, neighbours, with_entries=False):
+    """The rows of the other direction, in ascending order; those of an undirected graph are sorted so.
+
+    Returns offsets, neighbours, and the entry that each of these was, or ``None`` unless ``with_entries``.
+    """
+    where = arrays.device_of(offsets)
+    if where != "cpu" or len(neighbours) <= few_edges(where):
+        sources = row_numbers(offsets, neighbours.dtype)
+        return rows_from_edges(len(offsets) - 1, neighbours, sources, False, with_entries)
+    rows = transposed(offsets, neighbours, np.arange(len(neighbours)) if with_entries else NONE)
+    return rows.offsets, rows.neighbours, rows.numbers if with_entries else None
 
 
 def _by_sorting(vertices, sources, targets, both, with_edges):

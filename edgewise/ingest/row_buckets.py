@@ -238,6 +238,11 @@ def bytes_to_make_rows(size, are_sorted=False) -> int:
     return (1 if are_sorted else 2) * rows + (2 * size.width + number) * waiting + number * size.edges
 
 
+def bytes_to_reverse_rows(size) -> int:
+    """Bytes at the peak of :func:`transposed`, without numbers."""
+    return 8 * size.vertices + size.width * (size.entries + 2 * min(size.entries, WAITING))
+
+
 def bytes_of_rows(size) -> int:
     """Bytes of the rows with their weights."""
     return 8 * size.vertices + (size.width + size.weight) * size.entries

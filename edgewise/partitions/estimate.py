@@ -29,8 +29,8 @@ FEW = 16
 #: Vertices of a part of a mesh from which on less than ``ratings.CUT`` of the edges is between parts, so that
 #: there are no connections: an estimate, which chooses no code.
 LARGE_PART = 1 << 18
-#: What the allocator keeps.
-KEPT = 32 << 20
+#: What the allocator keeps; and what more of it the lists of a mesh take, of which few places are used.
+KEPT, IN_LISTS = 32 << 20, 16 << 20
 
 
 class Kind(NamedTuple):
@@ -78,13 +78,14 @@ def bytes_of(size, kind, k):
     """The bytes at the peak of a partition into ``k`` parts."""
     n, entries = size.vertices, size.entries
     copied = (4 + size.weight) * entries + 8 * n if kind.has_loops else 0
-    totals = 4 * n * (2 if kind.is_near else size.threads)
-    clustering = 21 * n + min(totals, TOTALS_BYTES)
+    totals = 4 * n * size.threads  # a thread may take the chunks of others
+    clustering = 21 * n + (totals if totals <= TOTALS_BYTES else 0)
     has_tables = n * k <= TOTALS_FOR_EACH_ENTRY * entries and not (kind.is_near and n >= LARGE_PART * k)
     tables = 4 * n * k if has_tables else 0
     is_short = may_be_short(n, size.weight, k) and not kind.has_long_rows
     lists = (27 if is_short else 43) * n
     if kind.is_near:
+        lists += min(lists, IN_LISTS)
         needed = max(clustering, lists + tables, 12 * n + 8 * max(min(entries, 1 << 20), entries // 64))
     else:
         density = max(10, 22 - entries / max(n, 1) / 4)

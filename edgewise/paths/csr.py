@@ -216,18 +216,8 @@ def bytes_with_incoming(term, size) -> float:
 
 
 def _reversed(rows):
+    from edgewise.ingest.csr import reversed_rows
+
     weighted = len(rows.weights) > 0
-    if arrays.device_of(rows.offsets) == "cpu":
-        from edgewise.ingest.row_buckets import NONE, transposed
-
-        entries = np.arange(len(rows.neighbours)) if weighted else NONE
-        offsets, neighbours, entries = transposed(rows.offsets, rows.neighbours, entries)
-    else:
-        from edgewise.ingest.csr import rows_from_edges
-        from edgewise.primitives.rows import row_numbers
-
-        sources = row_numbers(rows.offsets, rows.neighbours.dtype)
-        offsets, neighbours, entries = rows_from_edges(
-            rows.n_vertices, rows.neighbours, sources, False, with_edges=weighted
-        )
+    offsets, neighbours, entries = reversed_rows(rows.offsets, rows.neighbours, weighted)
     return CSR(offsets, neighbours, rows.weights[entries] if weighted else rows.weights)

@@ -59,6 +59,8 @@ PROBLEMS = {
     "bfs": {"source": 0},
     "sssp": {"source": 0},
 }
+#: Problems whose graphs have weights.
+WEIGHTED = {"thresholds", "forest", "sssp"}
 #: Edges of a graph, and vertices for each.
 EDGES, SHARES = (300_000, 3_000_000), (0.1, 0.25, 0.5, 1.0)
 #: Edges of a file.
@@ -202,7 +204,7 @@ def graph_of(case):
 
     draw, n = np.random.default_rng(case["seed"]), case["vertices"]
     ends = draw.integers(0, n, (2, case["edges"]), dtype=np.uint32)
-    weighted = case["problem"] in ("thresholds", "forest", "sssp")
+    weighted = case["problem"] in WEIGHTED
     weights = (1000 * draw.random(case["edges"])).astype(case["weights"]) if weighted else None
     directed = case["problem"] == "strong"
     graph = ew.Graph.from_edges(*ends, n_vertices=n, weights=weights, directed=directed)

@@ -106,6 +106,39 @@ def test_rows_in_any_order():
 
 
 @pytest.mark.interpreter
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("n", [20, 3000])
+def test_rows_become_simple_without_an_edge_list(n, backwards):
+    graph = ew.Graph.from_edges(*np.random.default_rng(n).integers(0, n, (2, 4 * n)), n_vertices=n)
+    wanted, rows = ew.core_numbers(graph).cores.tolist(), (graph.offsets, graph.neighbours)
+    if backwards:
+        order = np.lexsort((-np.arange(len(rows[1])), np.repeat(np.arange(n), np.diff(rows[0]))))
+        rows = rows[0], rows[1][order]
+    given = ew.Graph.from_csr(*rows)
+    assert ew.core_numbers(given).cores.tolist() == wanted
+    assert not given.has_edges
+    assert [one.tolist() for one in simple_rows(given)] == [one.tolist() for one in simple_rows(graph)]
+
+
+@pytest.mark.interpreter
+def test_the_estimate_knows_what_rows_are_like():
+    """Simple rows are read as they are, others are copied, and those that descend are sorted before."""
+    n, of_peeling = 3, 12 * 3
+    for neighbours, more in (
+        ([1, 2, 0, 2, 0, 1], 0),
+        ([1, 1, 0, 0, 2, 2], 8 * n + 4 * 6),
+        ([2, 1, 2, 0, 1, 0], 8 * n + 4 * 6),
+    ):
+        rows = np.array([0, 2, 4, 6]), np.array(neighbours, np.uint32), None
+        graph = ew.Graph(n, rows=rows, directed=False)
+        found = graph.estimate("cores").bytes
+        sorting = more + max(8 * 6, more + 8 * n) if neighbours[0] > neighbours[1] else 0
+        assert found == max(more + of_peeling, sorting)
+    edges = ew.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    assert edges.estimate("cores").steps[-1].bytes == 8 * n + 4 * 6 + of_peeling
+
+
+@pytest.mark.interpreter
 def test_wrong_results_are_found():
     graph = ew.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])
     result = ew.core_numbers(graph)

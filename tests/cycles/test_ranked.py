@@ -8,7 +8,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.counting.ranked import bytes_of_ranks
-from edgewise.cycles.counting.ranking import by_counting, by_keys, ranked_of
+from edgewise.cycles.counting.ranking import by_counting, by_keys, ranked_of, sorted_rows
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.ingest.csr import rows_from_edges
@@ -113,6 +113,24 @@ def test_rows_on_the_host(shape):
     backwards = np.lexsort((-neighbours.astype(np.int64), np.repeat(np.arange(n), np.diff(offsets))))
     for rows in (neighbours, neighbours[backwards]):
         check(ranked_of(ew.Graph.from_csr(offsets, rows, directed=False)), n, sources, targets)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("backwards", [False, True])
+def test_rows_that_descend_are_sorted_without_an_edge_list(backwards):
+    n = 3000
+    graph = ew.Graph.from_edges(*np.random.default_rng(1).integers(0, n, (2, 4 * n)), n_vertices=n)
+    neighbours, order = graph.neighbours, np.arange(len(graph.neighbours))
+    if backwards:
+        neighbours = neighbours[np.lexsort((-order, np.repeat(np.arange(n), np.diff(graph.offsets))))]
+    given = ew.Graph(n, rows=(graph.offsets, neighbours, None), directed=False)
+    rows, entries = 8 * n, 4 * len(order)
+    needed = max(rows + 3 * entries, 20 * n + entries) if backwards else 12 * n
+    assert given.estimate("cycles", length=3).bytes == needed
+    found, wanted = sorted_rows(given), sorted_rows(graph)
+    assert not given.has_edges
+    assert [one.tolist() for one in found.rows] == [one.tolist() for one in wanted.rows]
+    assert found[1:] == wanted[1:]
 
 
 @pytest.mark.parametrize("form", ["edges", "rows"])

@@ -90,3 +90,10 @@ def test_what_is_known_of_a_graph_never_raises_the_estimate():
             for hubs in (False, True):
                 for loops in (False, True):
                     assert bytes_of(size, Kind(near, hubs, loops), 8) <= worst
+
+
+def test_every_thread_may_take_chunks_of_the_others():
+    """Totals are 4 bytes for each vertex and thread, also of meshes, where most chunks are its own."""
+    size = Size(10**7, 2 * 10**7, 4 * 10**7, 4, 0, 16)
+    near = Kind(True, False, False)
+    assert bytes_of(size, near, 8) >= 21 * 10**7 + 4 * 16 * 10**7

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tracemalloc
 from dataclasses import replace
 from unittest import mock
 
@@ -14,7 +15,7 @@ import edgewise as ew
 from edgewise import tuning
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
-from edgewise.partitions import PRESETS, levels, rating, ratings, refine, row_shares
+from edgewise.partitions import PRESETS, initial, levels, rating, ratings, refine, row_shares
 from edgewise.partitions import input as inputs
 from edgewise.partitions.coarsen import contraction
 from edgewise.partitions.coarsen.clustering import cluster
@@ -293,6 +294,27 @@ def test_bisection_finds_the_bridge():
     limits = np.full(4, 20)
     parts = recursive_bisection(level_of(graph), limits, np.full(4, 0.25), Settings(tries=4))
     assert parts.reshape(4, 20).max(axis=1).tolist() == parts.reshape(4, 20).min(axis=1).tolist()
+
+
+def test_blocks_take_few_bytes_for_each_entry():
+    """The coarsest graph of a random one is nearly complete: this was the peak of a partition."""
+    n = 600
+    rows = np.arange(n * n, dtype=np.int64).reshape(n, n) % n
+    neighbours = rows[~np.eye(n, dtype=bool)].astype(np.uint32)
+    none = np.empty(0, np.uint32)
+    weights = np.ones(len(neighbours), np.int32)
+    level = Level(np.arange(n + 1) * (n - 1), neighbours, weights, np.empty(0, np.int64), none)
+    parts = np.arange(n) % 2
+    tracemalloc.start()
+    blocks, vertices = initial._blocks_of(parts, np.arange(2), level, np.ones(n, np.int64))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * len(neighbours)
+    assert vertices.tolist() == [*range(0, n, 2), *range(1, n, 2)]
+    assert blocks.starts.tolist() == [0, n // 2, n]
+    first = np.arange(1, n // 2)
+    assert blocks.neighbours[: n // 2 - 1].tolist() == first.tolist()
+    assert blocks.neighbours[-(n // 2 - 1) :].tolist() == (n // 2 + first - 1).tolist()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -28,7 +28,7 @@ from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument
 from edgewise.index_type import index_type
-from edgewise.ingest.csr import rows_from_edges
+from edgewise.ingest.csr import reversed_rows
 from edgewise.primitives import ascending, exclusive_scan
 from edgewise.primitives.counting_sort import bounds_of, counting_order, offsets_in_order
 from edgewise.primitives.rows import row_of
@@ -140,6 +140,16 @@ def _find_faults(piece, bounds, rows, faults):
     faults.self_loops[piece], faults.repeated[piece], faults.descents[piece] = self_loops, repeated, descents
 
 
+def faults_of_rows(graph) -> Faults:
+    """Faults of the rows of a graph on the host, in numbers; cached with the graph."""
+    return graph.cached("faults of rows", lambda: _faults_of(CSR(graph.offsets, graph.neighbours)))
+
+
+def have_descents(graph) -> bool:
+    """Whether rows of a graph on the host, if there are any yet, do not ascend."""
+    return graph.has_rows and row_facts(graph).falls > 0 and faults_of_rows(graph).descents > 0
+
+
 def _faults_of(rows: CSR) -> Faults:
     pieces = even_pieces(rows.offsets)
     faults = Faults(*np.empty((3, len(pieces) - 1), np.int64))
@@ -165,9 +175,9 @@ def sorted_rows(graph) -> SortedRows:
         rows = CSR(graph.offsets, graph.neighbours)
         if not row_facts(graph).falls:
             return SortedRows(rows, 0, None)
-        faults = _faults_of(rows)
+        faults = faults_of_rows(graph)
         if faults.descents:
-            rows = CSR(*rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)[:2])
+            rows = CSR(*reversed_rows(*rows)[:2])
             faults = _faults_of(rows)
         return SortedRows(rows, faults.repeated, faults.self_loops)
 

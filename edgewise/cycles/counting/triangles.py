@@ -70,6 +70,7 @@ from edgewise.device.warps import (
     warp_aggregated_add,
     warp_size,
 )
+from edgewise.ingest.row_buckets import bytes_to_reverse_rows
 from edgewise.primitives import exclusive_scan, histogram
 from edgewise.primitives.thread_pool import next_chunk
 
@@ -205,9 +206,11 @@ def counts_by_rank(graph) -> bool:
     return graph.cached("has hubs", lambda: _has_hubs(graph))
 
 
-def bytes_by_number(given, size) -> float:
-    """Bytes of a count in rows as they are; rows that were ``given`` may be out of order, and are copied."""
-    return 12 * size.vertices + (size.width * size.entries if given else 0)
+def bytes_by_number(descends, size) -> float:
+    """Bytes of a count in rows as they are, or that are sorted before, since one ``descends``."""
+    if not descends:
+        return 12 * size.vertices
+    return max(bytes_to_reverse_rows(size), 20 * size.vertices + size.width * size.entries)
 
 
 def whole(graph, most: float) -> Callable[[], Whole] | None:

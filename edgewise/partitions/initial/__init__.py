@@ -25,12 +25,12 @@ def recursive_bisection(level, limits, targets, how):
     """
     n, k = len(level.offsets) - 1, len(limits)
     parts = np.zeros(n, np.int64)
-    entries, sizes = _entries(level), sizes_of(level, np.arange(n))
+    sizes = sizes_of(level, np.arange(n))
     sums = np.concatenate([[0], np.cumsum(limits)]), np.concatenate([[0.0], np.cumsum(targets)])
     spans, step = {0: k}, 0
     while any(span > 1 for span in spans.values()) and n:
         firsts = np.array([first for first, span in sorted(spans.items()) if span > 1], np.int64)
-        blocks, vertices = _blocks_of(parts, firsts, entries, sizes)
+        blocks, vertices = _blocks_of(parts, firsts, level, sizes)
         wanted = np.array([spans[first] for first in firsts.tolist()], np.int64)
         blocks = _with_shares(blocks, firsts, wanted, sums)
         sides = _best_sides(blocks, how, step)
@@ -43,30 +43,32 @@ def recursive_bisection(level, limits, targets, how):
     return parts
 
 
-def _entries(level):
-    """Rows, neighbours and weights of all entries."""
-    rows = np.repeat(np.arange(len(level.offsets) - 1, dtype=np.int64), np.diff(level.offsets))
-    weights = level.weights if len(level.weights) else np.ones(len(rows), level.weights.dtype)
-    return rows, level.neighbours.astype(np.int64), weights
+def _blocks_of(parts, firsts, level, sizes):
+    """The graph of the blocks that begin with the parts ``firsts``, and its vertices.
 
-
-def _blocks_of(parts, firsts, entries, sizes):
-    """The graph of the blocks that begin with the parts ``firsts``, and its vertices."""
-    block = np.full(int(parts.max()) + 2, -1, np.int64)
+    The coarsest graph may be nearly complete: what there is for each entry counts in what a partition takes.
+    """
+    block = np.full(int(parts.max()) + 2, -1, np.int32)
     held = firsts[firsts < len(block)]
     block[held] = np.arange(len(held))
     mine = block[parts]
     vertices = np.argsort(mine, kind="stable")[int(np.count_nonzero(mine < 0)) :]
-    place = np.empty(len(parts), np.int64)
+    place = np.empty(len(parts), np.uint32)
     place[vertices] = np.arange(len(vertices))
-    rows, neighbours, weights = entries
-    inside = (mine[rows] >= 0) & (mine[rows] == mine[neighbours])
-    rows, neighbours, weights = place[rows[inside]], place[neighbours[inside]], weights[inside]
-    order = np.argsort(rows, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(vertices)))]).astype(np.int64)
+    of_row = np.repeat(mine, np.diff(level.offsets))
+    kept = np.flatnonzero((of_row >= 0) & (of_row == mine[level.neighbours]))
+    del of_row
+    rows = np.searchsorted(kept, level.offsets)
+    counts = np.diff(rows)[vertices]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    order = np.arange(len(kept))
+    order += np.repeat(rows[vertices] - offsets[:-1], counts)
+    kept = kept[order]
+    del order
+    weights = level.weights[kept] if len(level.weights) else np.ones(len(kept), level.weights.dtype)
     starts = np.concatenate([[0], np.cumsum(np.bincount(mine[vertices], minlength=len(firsts)))])
     none = np.empty(0, np.int64)
-    graph = offsets, neighbours[order].astype(np.uint32), weights[order], sizes[vertices]
+    graph = offsets, place[level.neighbours[kept]], weights, sizes[vertices]
     return Blocks(*graph, starts.astype(np.int64), none, none, none), vertices
 
 
