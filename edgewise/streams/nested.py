@@ -46,10 +46,11 @@ def write_levels(weights, thresholds, levels):
 
 
 @compiled
-def join_levels_alone(nested, occurs, sources, targets, levels):
+def join_levels_alone(nested, occurs, sources, targets, levels, by_level):
     """Join the ends of edges at their levels by one thread; return False at the first one without a word.
 
-    Vertices of edges that join nothing are marked: those of self-loops, and of a level of 0.
+    Vertices of edges that join nothing are marked: those of self-loops, and of a level of 0.  Edges are
+    counted by level.
     """
     end = np.uint64(len(nested))
     for edge in range(np.uint64(len(sources))):
@@ -58,6 +59,7 @@ def join_levels_alone(nested, occurs, sources, targets, levels):
         if source >= end or target >= end:
             return False
         level = np.uint64(levels[edge])
+        by_level[level] += 1
         if source == target or level == NONE:
             occurs[source], occurs[target] = 1, 1
         else:
@@ -101,9 +103,11 @@ class NestedReducer:
     def join_beside(self, columns, occurs, levels):
         """Join edges while other threads do so too, as :class:`~edgewise.streams.union.UnionReducer` does."""
         end = min(self.count, len(occurs))
-        if not join_levels_alone(self.words[:end], occurs, *columns, levels):
+        # not by NumPy, which holds the lock of the interpreter while it counts
+        counts = np.zeros(N_LEVELS, np.int64)
+        if not join_levels_alone(self.words[:end], occurs, *columns, levels, counts):
             return None
-        self._note(levels)
+        self._note(counts)
         return ()
 
     def join(self, columns, largest, weights=None):
@@ -112,11 +116,10 @@ class NestedReducer:
         if weights is not None and len(weights.values):
             sources, targets = (np.ascontiguousarray(column) for column in columns)
             join_edge(len(sources), self.words[: self.count], sources, targets, weights.values)
-            self._note(weights.values)
+            self._note(np.bincount(weights.values, minlength=N_LEVELS))
 
-    def _note(self, levels):
-        """Count edges by level."""
-        counts = np.bincount(levels, minlength=N_LEVELS)
+    def _note(self, counts):
+        """Add numbers of edges by level."""
         with self.lock:
             self.by_level += counts
 
