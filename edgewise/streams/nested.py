@@ -46,11 +46,10 @@ def write_levels(weights, thresholds, levels):
 
 
 @compiled
-def join_levels_alone(nested, occurs, sources, targets, levels, by_level):
+def join_levels_alone(nested, occurs, sources, targets, levels):
     """Join the ends of edges at their levels by one thread; return False at the first one without a word.
 
-    Vertices of edges that join nothing are marked: those of self-loops, and of a level of 0.  Edges are
-    counted by level.
+    Vertices of edges that join nothing are marked: those of self-loops, and of a level of 0.
     """
     end = np.uint64(len(nested))
     for edge in range(np.uint64(len(sources))):
@@ -59,7 +58,6 @@ def join_levels_alone(nested, occurs, sources, targets, levels, by_level):
         if source >= end or target >= end:
             return False
         level = np.uint64(levels[edge])
-        by_level[level] += 1
         if source == target or level == NONE:
             occurs[source], occurs[target] = 1, 1
         else:
@@ -103,11 +101,9 @@ class NestedReducer:
     def join_beside(self, columns, occurs, levels):
         """Join edges while other threads do so too, as :class:`~edgewise.streams.union.UnionReducer` does."""
         end = min(self.count, len(occurs))
-        # not by NumPy, which holds the lock of the interpreter while it counts
-        counts = np.zeros(N_LEVELS, np.int64)
-        if not join_levels_alone(self.words[:end], occurs, *columns, levels, counts):
+        if not join_levels_alone(self.words[:end], occurs, *columns, levels):
             return None
-        self._note(counts)
+        self._note(levels)
         return ()
 
     def join(self, columns, largest, weights=None):
@@ -116,10 +112,11 @@ class NestedReducer:
         if weights is not None and len(weights.values):
             sources, targets = (np.ascontiguousarray(column) for column in columns)
             join_edge(len(sources), self.words[: self.count], sources, targets, weights.values)
-            self._note(np.bincount(weights.values, minlength=N_LEVELS))
+            self._note(weights.values)
 
-    def _note(self, counts):
-        """Add numbers of edges by level."""
+    def _note(self, levels):
+        """Count edges by level."""
+        counts = np.bincount(levels, minlength=N_LEVELS)
         with self.lock:
             self.by_level += counts
 
