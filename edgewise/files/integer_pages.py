@@ -34,8 +34,6 @@ BLOCK, PART = 128, 32
 _0, _1, _6, _7, _8, _63, _64 = (np.uint64(number) for number in (0, 1, 6, 7, 8, 63, 64))
 LOW_BITS, HIGHEST = np.uint64(127), np.int64(2**63 - 1)
 PARTS = np.uint64(BLOCK // PART)
-#: Bytes before the values of a page for its header and levels, which take 40 at most.
-HEAD = 64
 #: How the header of a page says that levels, which tell nulls, are runs.
 LEVELS = {3: (I32, signed(OF_RUNS)), 4: (I32, signed(OF_RUNS))}
 
@@ -139,36 +137,30 @@ def are_fit(table):
 def pages_of(table, rooms):
     """The only :class:`Page` of each column of a table that :func:`are_fit`, with one row at least.
 
-    They are one after the other in memory that is taken from the list ``rooms``, if there is some, and
-    returned beside them.  Before each page are less than ``HEAD`` bytes that belong to none, for its values
-    begin at a word.
+    They are in memory that is taken from the list ``rooms``, if there is some, and returned beside them.
     """
     columns = [numpy_array(column.chunk(0)) for column in table.columns]
-    blocks = (-(-len(column) // BLOCK) * (2 + BLOCK * column.itemsize // 8) for column in columns)
+    needed = [8 + -(-len(column) // BLOCK) * (2 + BLOCK * column.itemsize // 8) for column in columns]
     try:
         room = rooms.pop()
     except IndexError:
-        room = np.empty(sum(2 * HEAD // 8 + words for words in blocks), np.uint64)
+        room = np.empty(sum(needed), np.uint64)
     pages, first = [], 0
-    for field, column in zip(table.schema, columns, strict=True):
-        pages.append(_page(field, column, room, first))
-        first = -(-pages[-1].end // 8)
+    for field, column, words in zip(table.schema, columns, needed, strict=True):
+        pages.append(_page(field, column, room[first : first + words]))
+        first += words
     return pages, room
 
 
-def _page(field, values, room, first):
-    """The page of a column, in the words from ``first`` on."""
+def _page(field, values, words):
     size, rows, ends = values.itemsize, len(values), np.empty(2, values.dtype)
-    blocks = np.empty(BLOCK, values.dtype), np.empty(BLOCK, f"u{size}")
-    begin = first + HEAD // 8
-    length = pack(values, *blocks, room[begin:], ends) // 8
+    room = np.empty(BLOCK, values.dtype), np.empty(BLOCK, f"u{size}")
+    content = memoryview(words).cast("B")[: pack(values, *room, words, ends) // 8]
     levels = b""
     if field.nullable:  # a run of ones: no value is null
         run = unsigned(rows << 1) + b"\1"
         levels = len(run).to_bytes(4, "little") + run
-    stated = I32, signed(len(levels) + length)
+    length = I32, signed(len(levels) + len(content))
     facts = structure({1: (I32, signed(rows)), 2: (I32, signed(BY_DIFFERENCES)), **LEVELS})
-    header = structure({1: (I32, signed(DATA_PAGE)), 2: stated, 3: stated, 5: (STRUCT, facts)}) + levels
-    room[first:begin] = np.frombuffer(header.rjust(HEAD, b"\0"), np.uint64)
-    place = 8 * begin - len(header)
-    return Page(field.name, size, rows, tuple(end.tobytes() for end in ends), place, 8 * begin + length)
+    header = structure({1: (I32, signed(DATA_PAGE)), 2: length, 3: length, 5: (STRUCT, facts)})
+    return Page(field.name, size, rows, tuple(end.tobytes() for end in ends), [header + levels, content])

@@ -148,27 +148,26 @@ class Page(NamedTuple):
     rows : int
     ends : tuple of bytes
         The least and the largest value.
-    begin, end : int
-        Where the page, with its header, is in the row group.
+    parts : list of bytes
+        The page, with its header.
     """
 
     name: str
     size: int
     rows: int
     ends: tuple[bytes, ...]
-    begin: int
-    end: int
+    parts: list
 
     def description(self, place):
-        """The description of the chunk, where the row group is at a place of the file."""
+        """The description of the chunk, the page of which is at a place of the file."""
         least, largest = (BINARY, _bytes(self.ends[0])), (BINARY, _bytes(self.ends[1]))
         ends = structure({3: (I64, signed(0)), ENDS[1]: largest, ENDS[0]: least})
         encodings = _list(I32, [signed(BY_DIFFERENCES), signed(OF_RUNS)])
-        size = I64, signed(self.end - self.begin)
+        size = I64, signed(sum(map(len, self.parts)))
         facts = {KIND: (I32, signed(self.size // 4)), ENCODINGS: (LIST, encodings)}
         facts |= {PATH: (LIST, _list(BINARY, [_bytes(self.name.encode())])), CODEC: (I32, signed(0))}
         facts |= {VALUES: (I64, signed(self.rows)), SIZE: size, PACKED_SIZE: size}
-        facts |= {FIRST_PAGE: (I64, signed(place + self.begin)), STATISTICS: (STRUCT, ends)}
+        facts |= {FIRST_PAGE: (I64, signed(place)), STATISTICS: (STRUCT, ends)}
         return structure({2: (I64, signed(0)), METADATA: (STRUCT, structure(facts))})
 
 
@@ -193,14 +192,13 @@ class JoinedFooter:
         self.parts = footer[:begin], footer[end:first], footer[last:]
 
     def add_pages(self, pages, place):
-        """Add a row group of pages, one of each column, which is at a place of the file.
-
-        What is between the pages counts to no column, and so not to the row group.
-        """
-        chunks = _list(STRUCT, [page.description(place) for page in pages])
-        size = I64, signed(sum(page.end - page.begin for page in pages))
-        rows, begin = (I64, signed(pages[0].rows)), (I64, signed(place + pages[0].begin))
-        group = {COLUMNS: (LIST, chunks), 2: size, ROWS: rows, 5: begin}
+        """Add a row group of pages, one of each column, the first at a place of the file."""
+        chunks, begin = [], place
+        for page in pages:
+            chunks.append(page.description(place))
+            place += sum(map(len, page.parts))
+        size, rows = (I64, signed(place - begin)), (I64, signed(pages[0].rows))
+        group = {COLUMNS: (LIST, _list(STRUCT, chunks)), 2: size, ROWS: rows, 5: (I64, signed(begin))}
         self.groups.append(structure(group | {6: size, ORDINAL: (I16, signed(len(self.groups)))}))
         self.rows += pages[0].rows
 

@@ -123,32 +123,34 @@ def _write_row_groups(first, tables, stream, encode):
     """Write tables like the first, or what makes them, to a stream, each as a row group; at least one."""
     joined, written = JoinedFooter(encode(first.slice(0, 0))[1]), len(MAGIC)
     stream.write(MAGIC)
-    workers = min(threads.count(), ENCODERS)
-    for content, described, free in in_order(encode, tables, workers, "edgewise-encode"):
-        if isinstance(described, list):
-            joined.add_pages(described, written)
+    for pages, footer, free in in_order(encode, tables, min(threads.count(), ENCODERS), "edgewise-encode"):
+        if footer is None:
+            joined.add_pages(pages, written)
+            parts = list(chain.from_iterable(page.parts for page in pages))
         else:
-            joined.add(described, written - len(MAGIC))  # while others are encoded
-        stream.write(content)  # at once: after each call the thread waits for the lock of the interpreter
-        written += len(content)
+            joined.add(footer, written - len(MAGIC))  # while others are encoded
+            parts = pages
+        for part in parts:
+            stream.write(part)
+            written += len(part)
         free()
     footer = joined.content()
     stream.write(footer + len(footer).to_bytes(LENGTH, "little") + MAGIC)
 
 
 def _row_group(options, rooms, table):
-    """A row group, the footer of a file with it alone, and what to call when it is written.
+    """The pages of a row group, the footer of a file with it alone, and what to call when it is written.
 
     If there are ``rooms``, a list of memory that may be used again, the pages of integers are ours; these are
-    in such a room, and there is a list of them in place of the footer.
+    in such a room, and have no footer.
     """
     table = table() if callable(table) else table
     if rooms is None or not table.num_rows or not integer_pages.are_fit(table):
         content = memoryview(_encoded(table, options))
         footer, end = footer_of(content)
-        return content[len(MAGIC) : end], footer, lambda: None
+        return [content[len(MAGIC) : end]], footer, lambda: None
     pages, room = integer_pages.pages_of(table, rooms)
-    return memoryview(room).cast("B")[: pages[-1].end], pages, partial(rooms.append, room)
+    return pages, None, partial(rooms.append, room)
 
 
 def _encoded(table, options):

@@ -15,8 +15,6 @@ from edgewise.primitives.array_operations import exclusive_scan, filled, take_it
 
 #: Items of the smallest block.
 BLOCK_ITEMS = 1 << 12
-#: Counters between those of two blocks, whose threads so write to no line of the cache together.
-APART = 8
 #: Bytes of an array from which on the C library takes new memory, which is zero.
 NEW_BYTES = 1 << 25
 
@@ -41,16 +39,14 @@ def is_few(count, where):
 
 @partial(each, least_chunk=1)
 def _count_keys(block, bounds, keys, n_keys, starts):
-    first = block * (n_keys + APART)
     for item in range(bounds[block], bounds[block + 1]):
-        starts[first + min(keys[item], n_keys - 1)] += 1
+        starts[block * n_keys + min(keys[item], n_keys - 1)] += 1
 
 
 @partial(each, least_chunk=1)
 def _place_items(block, bounds, keys, n_keys, starts, order):
-    first = block * (n_keys + APART)
     for item in range(bounds[block], bounds[block + 1]):
-        place = first + min(keys[item], n_keys - 1)
+        place = block * n_keys + min(keys[item], n_keys - 1)
         order[starts[place]] = item
         starts[place] += 1
 
@@ -76,12 +72,12 @@ def counting_order(keys, n_keys):
 def grouped(keys, n_keys, dtype):
     """The same in a type, of (n,) integers, and where each key begins in it: (keys + 1,) int64 array."""
     blocks = n_blocks_of(len(keys))
-    bounds, starts = bounds_of(len(keys), blocks), np.zeros(blocks * (n_keys + APART), np.int64)
+    bounds, starts = bounds_of(len(keys), blocks), np.zeros(blocks * n_keys, np.int64)
     _count_keys(blocks, bounds, keys, n_keys, starts)
     starts, begins = starts_by_key(starts, blocks)
     order = np.empty(len(keys), dtype)
     _place_items(blocks, bounds, keys, n_keys, starts, order)
-    return order, begins[: n_keys + 1]
+    return order, begins
 
 
 @partial(each, least_chunk=1)

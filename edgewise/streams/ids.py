@@ -29,13 +29,12 @@ from edgewise.errors import GraphError, argument
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers, integers
 from edgewise.ingest.integers import IntegerNumbers, Marks, marks_below
-from edgewise.primitives.array_operations import copy_into
 from edgewise.streams.graph import MarkedIds
 
 #: Distinct ids that are restored at a time.
 BLOCK = 1 << 18
 #: Labels that are renumbered at a time.
-LABELS_BLOCK = 1 << 22
+LABELS_BLOCK = 1 << 20
 
 
 class NotDenseError(Exception):
@@ -286,12 +285,12 @@ def compact_ids(labels, marks, dtype=np.int64):
     count = int(before[-1])
     if count == len(labels):
         return labels, None
-    block = np.empty(min(len(labels), LABELS_BLOCK), labels.dtype)
     for first in range(0, len(labels), LABELS_BLOCK):
         last = min(first + LABELS_BLOCK, len(labels))
         base, end = int(before[first // 64]), int(before[-(-last // 64)])
-        renumber(last - first, first, base, labels, Marks(words, before), block)
-        copy_into(labels[base:end], block[: end - base])
+        renumbered = np.empty(end - base, labels.dtype)
+        renumber(last - first, first, base, labels, Marks(words, before), renumbered)
+        labels[base:end] = renumbered
     kind = labels.dtype if labels.dtype == np.uint64 else index_type(count)
     ids = MarkedIds(words, before, dtype)
     mostly_used = 2 * count > len(labels) and labels.dtype == kind

@@ -9,7 +9,6 @@ import pytest
 
 import edgewise as ew
 from edgewise.files import write_tables as tables
-from edgewise.files.integer_pages import pages_of
 
 COUNTS = [1, 2, 31, 32, 33, 34, 127, 128, 129, 130, 161, 300]
 
@@ -74,16 +73,6 @@ def test_every_number_of_rows_is_read_again(rows, tmp_path):
             assert (facts.statistics.min, facts.statistics.max) == (min(values), max(values))
         sizes = [group.column(position).total_compressed_size for position in range(group.num_columns)]
         assert group.total_byte_size == sum(sizes)  # which DuckDB compares
-
-
-@pytest.mark.parametrize("rows", COUNTS)
-def test_memory_that_is_used_again_leaves_nothing(rows):
-    """What is between the pages is zero, whatever was there before."""
-    table, found = table_of(rows), []
-    for before in 0, 2**64 - 1:
-        pages, room = pages_of(table, [np.full(1 << 14, before, np.uint64)])
-        found.append((pages, room.tobytes()[: pages[-1].end]))
-    assert found[0] == found[1]
 
 
 def test_more_columns_than_a_short_list_has_and_columns_that_do_not_fit():
