@@ -71,6 +71,8 @@ def test_every_number_of_rows_is_read_again(rows, tmp_path):
             assert "DELTA_BINARY_PACKED" in facts.encodings and facts.statistics.null_count == 0
             values = column.to_pylist()
             assert (facts.statistics.min, facts.statistics.max) == (min(values), max(values))
+        sizes = [group.column(position).total_compressed_size for position in range(group.num_columns)]
+        assert group.total_byte_size == sum(sizes)  # which DuckDB compares
 
 
 def test_more_columns_than_a_short_list_has_and_columns_that_do_not_fit():
