@@ -9,7 +9,6 @@ import pytest
 
 import edgewise as ew
 from edgewise import tuning
-from edgewise.device.file_reads import read_at
 from edgewise.files import string_pages, typed_tables
 from edgewise.files.parquet_footer import string_chunks
 from edgewise.files.snappy import BEYOND, decompress
@@ -308,28 +307,6 @@ def test_chunks_beyond_the_end_of_the_file_are_left_to_arrow(begin, tmp_path):
     chunk = next(string_chunks(path))["id"]._replace(begin=begin)
     with open(path, "rb", buffering=0) as file:
         assert string_column(file, chunk, 2, True, pa.string()) is None
-
-
-@pytest.mark.parametrize("count", [0, -1])
-def test_what_cannot_be_read_is_left_to_arrow(count, monkeypatch, tmp_path):
-    """A file that has become shorter, and a system that has no such function."""
-    path = tmp_path / "a.parquet"
-    pa.parquet.write_table(pa.table({"id": ["a", "b"]}), path)
-    assert decoded(path).to_pylist() == ["a", "b"]
-    monkeypatch.setattr(string_pages, "decode_chunk", decode_chunk.body)
-    monkeypatch.setattr(string_pages, "read_at", lambda *_: count)
-    assert decoded(path) is None
-
-
-def test_parts_of_files(tmp_path):
-    path, room = tmp_path / "a", np.zeros(8, np.uint8)
-    path.write_bytes(b"abcdef")
-    with open(path, "rb", buffering=0) as file:
-        assert read_at(file.fileno(), 2, room, 1, 3) == 3
-        assert read_at(file.fileno(), 4, room, 5, 3) == 2
-        assert read_at(file.fileno(), 6, room, 0, 3) == 0
-    assert room.tobytes() == b"\0cde\0ef\0"
-    assert read_at(-1, 0, room, 0, 3) == -1
 
 
 def test_tables_of_strings_beside_other_columns(monkeypatch, tmp_path):
