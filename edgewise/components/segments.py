@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from edgewise.components.merge import merge_labels
-from edgewise.components.rem import AHEAD, union
+from edgewise.components.rem import fetch_later, union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import arrays, device, each, streams, threads
-from edgewise.device.prefetch import prefetch
+from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
 from edgewise.workers import WorkQueue
 
@@ -39,26 +38,10 @@ MIN_SEGMENT_EDGES = 1 << 16
 USABLE = 0.95
 
 
-@device
-def fetch_ancestors(edge, parent, sources, targets):
-    """Start to read the parents of the endpoints of a later edge, and what is above those of nearer ones.
-
-    In a large component of many edges each walk reads two or three vertices, one after the other.
-    """
-    last = len(sources) - 1
-    far, near, next_one = min(edge + 3 * AHEAD, last), min(edge + 2 * AHEAD, last), min(edge + AHEAD, last)
-    prefetch(parent, sources[far])
-    prefetch(parent, targets[far])
-    prefetch(parent, parent[sources[near]])
-    prefetch(parent, parent[targets[near]])
-    prefetch(parent, parent[parent[sources[next_one]]])
-    prefetch(parent, parent[parent[targets[next_one]]])
-
-
 @partial(each, ascending=True)
 def unite_numbers(edge, parent, sources, targets):
     """Join the endpoints of one edge, given as integers of any type."""
-    fetch_ancestors(edge, parent, sources, targets)
+    fetch_later(edge, parent, sources, targets)
     number = parent.dtype.type
     union(parent, number(sources[edge]), number(targets[edge]))
 
