@@ -1,4 +1,4 @@
-"""Columns of strings in Parquet: the pages of a chunk, read and decoded by one compiled call.
+"""Columns of strings in Parquet: the pages of a chunk, decoded by one compiled call for each megabyte.
 
 Most of the time of decoding ids is spent on decompressing them (:mod:`~edgewise.files.snappy`).  What comes
 before and after it, the headers of pages and the bytes behind each other, is done in the same call, since
@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import compiled, device
-from edgewise.device.file_reads import read_at
 from edgewise.files.parquet_footer import Chunk
 from edgewise.files.snappy import BEYOND, decompress, put_word, varint_at, word_at
 
@@ -41,10 +40,8 @@ FIELDS = (1, 2, 3)
 DESCRIPTIONS = (5, 7)
 #: Structures inside of each other in a header, at most.
 DEPTH = 4
-#: Where things are in the state: of the compressed pages, in memory and in the file, of the column, of the
-#: dictionary, of a header.
-AT, END, POSITION, LEFT, ROWS, PLACE, CODED, LONGEST, NEEDED = range(9)
-TYPE, SIZE, PACKED, VALUES, ENCODING, LEVELS, STACK = range(9, 16)
+#: Where things are in the state: of the compressed pages, of the column, of the dictionary, of a header.
+AT, END, ROWS, PLACE, CODED, LONGEST, NEEDED, TYPE, SIZE, PACKED, VALUES, ENCODING, LEVELS, STACK = range(14)
 #: What a call ends with: all whole pages are decoded, there is too little room for text, or Arrow is needed.
 MORE, LONGER, UNFIT = 0, 1, 2
 
@@ -268,7 +265,7 @@ def is_known(state, rows, is_optional):
     return known and kind and fits and state[PACKED] <= WINDOW_BYTES
 
 
-@device
+@compiled
 def decode_pages(decoding, is_optional):
     """Append the whole pages that are in memory; return what this ended with."""
     state, rows = decoding.state, len(decoding.starts) - 1
@@ -288,55 +285,31 @@ def decode_pages(decoding, is_optional):
     return MORE
 
 
-@device
-def read_pages(decoding, file):
-    """Move what is left of the compressed pages to the begin; read more, and return whether there is any."""
-    room, state = decoding.room, decoding.state
-    kept = state[END] - state[AT]
-    for byte in range(np.uint64(kept)):
-        room[np.uint64(WINDOW_AT) + byte] = room[np.uint64(state[AT]) + byte]
-    state[AT], state[END] = WINDOW_AT, WINDOW_AT + kept
-    count = min(state[LEFT], READ_BYTES, WINDOW_BYTES - kept)
-    count = read_at(file, state[POSITION], room, state[END], count) if count > 0 else 0
-    if count <= 0:
-        return False
-    state[END] += count
-    state[POSITION] += count
-    state[LEFT] -= count
-    return True
-
-
-@compiled
-def decode_chunk(decoding, file, is_optional):
-    """Read and append the pages of a chunk; return what this ended with."""
-    state = decoding.state
-    ended = decode_pages(decoding, is_optional)
-    while ended == MORE and (state[AT] < state[END] or state[LEFT] > 0):
-        if not read_pages(decoding, file):
-            return UNFIT
-        ended = decode_pages(decoding, is_optional)
-    return ended
-
-
 def string_column(file, chunk: Chunk, rows: int, is_optional: bool, kind: Any) -> Any:
     """A column of strings in a file as an Arrow array of ``kind``; ``None`` if Arrow has to decode it."""
     import pyarrow as pa
 
-    if chunk.begin + chunk.packed > file.seek(0, 2):
-        return None
     state = np.zeros(STACK + DEPTH, np.int64)
     state[AT] = state[END] = WINDOW_AT
-    state[POSITION], state[LEFT] = chunk.begin, chunk.packed
     starts, text = _allocated(rows + 1, np.int32), _allocated(chunk.size + PAGE_BYTES, np.uint8)
     starts[0] = 0
     decoding = Decoding(_rooms.room, _rooms.places, starts, text, state)
-    while (ended := decode_chunk(decoding, file.fileno(), is_optional)) == LONGER:
-        if int(state[NEEDED]) > MOST_BYTES:
+    left, ended = chunk.packed, MORE
+    if chunk.begin + chunk.packed > file.seek(0, 2):
+        return None
+    file.seek(chunk.begin)
+    while ended == LONGER or state[END] - state[AT] or left:
+        if ended == MORE and not (count := _read(file, decoding, left)):
             return None
-        longer = _allocated(max(2 * len(decoding.text), int(state[NEEDED])), np.uint8)
-        longer[: state[PLACE]] = decoding.text[: state[PLACE]]
-        decoding = decoding._replace(text=longer)
-    if ended == UNFIT or state[ROWS] != rows:
+        left -= count if ended == MORE else 0
+        ended = decode_pages(decoding, is_optional)
+        if ended == UNFIT or int(state[NEEDED]) > MOST_BYTES:
+            return None
+        if ended == LONGER:
+            longer = _allocated(max(2 * len(decoding.text), int(state[NEEDED])), np.uint8)
+            longer[: state[PLACE]] = decoding.text[: state[PLACE]]
+            decoding = decoding._replace(text=longer)
+    if state[ROWS] != rows:
         return None
     buffers = [None, pa.py_buffer(starts), pa.py_buffer(decoding.text[: max(state[PLACE], 1)])]
     return pa.Array.from_buffers(kind, rows, buffers)
@@ -358,3 +331,15 @@ def _allocated(count, dtype):
     import pyarrow as pa
 
     return np.frombuffer(pa.allocate_buffer(count * np.dtype(dtype).itemsize), dtype)
+
+
+def _read(file, decoding, left):
+    """Move what is left of the compressed pages to their begin, and read more; return how many bytes."""
+    room, state = decoding.room, decoding.state
+    kept = room[state[AT] : state[END]].copy()
+    state[AT], state[END] = WINDOW_AT, WINDOW_AT + len(kept)
+    room[WINDOW_AT : state[END]] = kept
+    stop = min(int(state[END]) + min(left, READ_BYTES), WINDOW_AT + WINDOW_BYTES)
+    count = file.readinto(room[state[END] : stop].data) if stop > state[END] else 0
+    state[END] += count
+    return count

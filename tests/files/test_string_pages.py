@@ -13,7 +13,7 @@ from edgewise.files import string_pages, typed_tables
 from edgewise.files.parquet_footer import string_chunks
 from edgewise.files.snappy import BEYOND, decompress
 from edgewise.files.streams import Source
-from edgewise.files.string_pages import Decoding, decode_chunk, string_column
+from edgewise.files.string_pages import Decoding, decode_pages, string_column
 
 pytestmark = pytest.mark.interpreter
 
@@ -110,7 +110,6 @@ def test_pages_that_do_not_fit_are_left_to_arrow(monkeypatch, tmp_path):
 @pytest.mark.parametrize("ending", [0, 1, 40])
 def test_room_for_text_grows_and_pages_come_in_parts(ending, monkeypatch, tmp_path):
     monkeypatch.setattr(string_pages, "READ_BYTES", 50 + ending)
-    monkeypatch.setattr(string_pages, "decode_chunk", decode_chunk.body)  # as compiled, it has the number
     ids = [f"{'x' * 500}{number % 3}" for number in range(150)]
     check(tmp_path / "a.parquet", ids, data_page_size=600, write_batch_size=50)
     check(tmp_path / "a.parquet", random_ids(100, 30), data_page_size=600, write_batch_size=5)
@@ -168,7 +167,7 @@ def test_damaged_blocks_of_snappy():
 
 def test_damaged_pages(monkeypatch, tmp_path):
     """Every run ends with a column of so many strings or is left to Arrow; nothing is read out of range."""
-    monkeypatch.setattr(string_pages, "decode_chunk", decode_chunk.body)
+    monkeypatch.setattr(string_pages, "decode_pages", decode_pages.body)
     path = tmp_path / "a.parquet"
     ids = [f"r{number:03}" for number in range(40)]
     how = {"data_page_size": 100, "write_batch_size": 9, "dictionary_pagesize_limit": 80}
