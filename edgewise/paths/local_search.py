@@ -31,6 +31,8 @@ from edgewise.paths.result import SparseDistances
 SET_SIZE = 1 << 15
 #: Vertices of the queue (a power of two), and entries that are read where many vertices wait.
 QUEUE_SIZE = 1 << 13
+#: Entries that are read without weights.
+LEVEL_ENTRIES = 1 << 11
 #: Entries that are read where few vertices wait.
 ENTRIES = 4 * SET_SIZE
 #: Numbers of vertices that a thread keeps; those of a larger graph are kept with it.
@@ -162,7 +164,7 @@ def search_nearby(rows, sources, cutoff, targets=None):
     dtype, targets = rows.weights.dtype, NO_TARGETS if targets is None else targets
     if len(sources) >= QUEUE_SIZE:
         return SparseDistances(sources, np.zeros(len(sources), dtype)), 0
-    few, enough = 0, QUEUE_SIZE
+    few, enough = 0, LEVEL_ENTRIES
     if len(rows.weights):
         few = tuning.CPU.paths_narrow
         enough = min(len(rows.weights) // tuning.CPU.paths_nearby, QUEUE_SIZE)
