@@ -31,8 +31,6 @@ from edgewise.paths.result import SparseDistances
 SET_SIZE = 1 << 15
 #: Vertices of the queue (a power of two), and entries that are read where many vertices wait.
 QUEUE_SIZE = 1 << 13
-#: Entries that are read without weights.
-LEVEL_ENTRIES = 1 << 11
 #: Entries that are read where few vertices wait.
 ENTRIES = 4 * SET_SIZE
 #: Numbers of vertices that a thread keeps; those of a larger graph are kept with it.
@@ -63,7 +61,8 @@ class Found(NamedTuple):
 class Limits(NamedTuple):
     """How far a search goes: the largest distance, and that of vertices that are not reached.
 
-    It goes on while at most ``few`` vertices wait, and otherwise until it has read ``enough`` entries.
+    It goes on while at most ``few`` vertices wait, and otherwise until it has read ``enough`` entries, or the
+    rows that wait have more if they are as long as this one and as the mean of those read.
     """
 
     cutoff: Any
@@ -118,7 +117,8 @@ def relax_in_turn(rows, sources, targets, limits, queue, found):
         first, end = np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + ONE])
         degree = np.int64(end - first)
         n_entries += degree
-        if n_entries > enough and (waiting > few or n_entries > ENTRIES):
+        ahead = min(degree * head, n_entries) * waiting  # in the rows that wait, times those that were read
+        if (n_entries > enough or ahead > enough * head) and (waiting > few or n_entries > ENTRIES):
             return np.int64(count), np.int64(here)
         if np.int64(count) + degree > SET_SIZE or waiting + degree > last:
             return np.int64(count), np.int64(here)
@@ -164,7 +164,7 @@ def search_nearby(rows, sources, cutoff, targets=None):
     dtype, targets = rows.weights.dtype, NO_TARGETS if targets is None else targets
     if len(sources) >= QUEUE_SIZE:
         return SparseDistances(sources, np.zeros(len(sources), dtype)), 0
-    few, enough = 0, LEVEL_ENTRIES
+    few, enough = 0, QUEUE_SIZE
     if len(rows.weights):
         few = tuning.CPU.paths_narrow
         enough = min(len(rows.weights) // tuning.CPU.paths_nearby, QUEUE_SIZE)
