@@ -26,7 +26,6 @@ from edgewise.cycles.counting.ranked import CSR, MAX_MERGED
 from edgewise.device import barrier_wait, device, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
-from edgewise.device.target import inlined
 from edgewise.primitives.counting_sort import NEW_BYTES
 from edgewise.primitives.hash_table import HashTable, probe
 
@@ -165,7 +164,7 @@ def merge_rows(high, end, csr, credits):
     return triangles
 
 
-@inlined
+@device
 def mark_rows(high, end, csr, table, credits):
     """Credit the triangles of a vertex with near lower neighbours to those, entries up to ``end``.
 
