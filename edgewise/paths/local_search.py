@@ -61,7 +61,8 @@ class Found(NamedTuple):
 class Limits(NamedTuple):
     """How far a search goes: the largest distance, and that of vertices that are not reached.
 
-    It goes on while at most ``few`` vertices wait, and otherwise until it has read ``enough`` entries.
+    It goes on while at most ``few`` vertices wait, and otherwise until it has read ``enough`` entries, or the
+    rows that wait have more if they are as long as this one and as the mean of those read.
     """
 
     cutoff: Any
@@ -116,7 +117,8 @@ def relax_in_turn(rows, sources, targets, limits, queue, found):
         first, end = np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + ONE])
         degree = np.int64(end - first)
         n_entries += degree
-        if n_entries > enough and (waiting > few or n_entries > ENTRIES):
+        ahead = min(degree * head, n_entries) * waiting  # in the rows that wait, times those that were read
+        if (n_entries > enough or ahead > enough * head) and (waiting > few or n_entries > ENTRIES):
             return np.int64(count), np.int64(here)
         if np.int64(count) + degree > SET_SIZE or waiting + degree > last:
             return np.int64(count), np.int64(here)

@@ -128,7 +128,7 @@ def test_rows_are_counted_in_every_way(shape, window, way, monkeypatch):
     monkeypatch.setattr(by_number, "NEAR", 1 << 15 if way == "marked" else 0)
     if way == "in a full table":
         monkeypatch.setattr(by_number, "SPACE", 1)
-        monkeypatch.setattr(by_number, "home_slot", lambda key, table: np.uint64(int(key) & 1))
+        monkeypatch.setattr(by_number, "home_of", lambda key, other_bits: np.uint64(int(key) & 1))
     check_by_number(shape)
 
 

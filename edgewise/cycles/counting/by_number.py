@@ -27,7 +27,7 @@ from edgewise.device import barrier_wait, device, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.primitives.counting_sort import NEW_BYTES
-from edgewise.primitives.hash_table import HashTable, home_slot, probe
+from edgewise.primitives.hash_table import HashTable, probe
 
 #: Most vertices of a stretch.
 STRETCH = 2048
@@ -37,6 +37,8 @@ STRETCHES_PER_WORKER = 16
 WINDOW = 4096
 #: Slots of the smallest table.
 SLOTS = 256
+#: Bits of 32 that are not in the number of a slot there.
+OTHER_BITS = np.uint64(24)
 #: Slots for each vertex in a table.
 SPACE = 16
 #: Slots up to which a table has so many for each vertex; a larger one has two.
@@ -48,6 +50,10 @@ COUNT_BITS = np.uint64(24)
 COUNT_MASK = np.uint64((1 << 24) - 1)
 #: Bits of a word that hold the vertex, plus one.
 KEY_BITS = ~COUNT_MASK
+#: Odd number of 32 bits; the upper bits of its products spread neighbouring numbers over a table.
+SPREAD = np.uint64(0x9E3779B1)
+#: Mask of 32 bits.
+LOWER_HALF = np.uint64(0xFFFFFFFF)
 #: The number 1 as uint64.
 ONE = np.uint64(1)
 #: Vertices at the start of a stretch, and entries of each, that tell whether neighbours are far apart in
@@ -200,17 +206,23 @@ def mark_rows(high, end, csr, table, credits):
 
 
 @device
+def home_of(key, other_bits):
+    """Slot of a vertex, unless another one has it: one product, since each step of a count takes one slot."""
+    return ((key & LOWER_HALF) * SPREAD & LOWER_HALF) >> other_bits
+
+
+@device
 def look_up_rows(high, end, csr, table, credits):
     """Credit the triangles of a vertex with many lower neighbours to those, entries up to ``end``."""
     offsets, neighbours = csr
-    first, n_slots, slots = offsets[high], SLOTS, table.slots
+    first, n_slots, other_bits, slots = offsets[high], SLOTS, OTHER_BITS, table.slots
     while n_slots < SPACE * (end - first) and n_slots < len(table.words):
-        n_slots *= 2
+        n_slots, other_bits = 2 * n_slots, other_bits - ONE
     words = table.words[:n_slots]
     hashed, collided = HashTable(words, np.uint64(0), KEY_BITS), np.uint64(0)
     for entry in range(first, end):
         key = np.uint64(neighbours[entry]) + ONE
-        home = home_slot(key, hashed)
+        home = home_of(key, other_bits)
         slot, _ = probe(hashed, home, key << COUNT_BITS)
         collided |= slot ^ home
         words[slot] = key << COUNT_BITS
@@ -225,7 +237,7 @@ def look_up_rows(high, end, csr, table, credits):
         low = np.int64(neighbours[other])
         while low < middle:
             key = np.uint64(low) + ONE
-            slot = home_slot(key, hashed)
+            slot = home_of(key, other_bits)
             word = words[slot]
             if collided != 0:  # in most tables every vertex has its own slot, and there is nothing to search
                 slot, word = probe(hashed, slot, key << COUNT_BITS)

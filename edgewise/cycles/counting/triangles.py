@@ -131,7 +131,7 @@ def mark_row(low, rows, marks, counts):
     for entry in range(first, end):
         middle = np.int64(neighbours[entry])
         of_edge = np.int64(0)
-        for position in range(starts[middle], ends[middle]):
+        for position in range(np.uint64(starts[middle]), np.uint64(ends[middle])):
             high = neighbours[position]
             mark = np.int64(marks[high])
             hit = np.int64(mark > 0)

@@ -33,6 +33,7 @@ import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, fetch_min, load, parallel_region
 from edgewise.device.prefetch import prefetch
+from edgewise.device.target import inlined
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR, unreached, workers_for
 from edgewise.paths.sssp.bins import (
@@ -187,7 +188,7 @@ def round_of(offers, n_workers):
     return Round(number, size, leader, bound, processed)
 
 
-@device
+@inlined
 def take_piece(offers, owner, pieces, n_workers):
     """Take a part of a chunk of the bin that ``owner`` offers: the chunk, or none, and the vertices in it.
 
@@ -260,7 +261,7 @@ def relax(search, number, vertex):
                     push_to_bin(bins, search.current, following, other)
 
 
-@device
+@inlined
 def process_chunk(search, number, chunk, first, end):
     """Relax the edges of the vertices ``first`` to ``end - 1`` of a chunk, after prefetching their rows."""
     offsets, neighbours, weights = search.graph
