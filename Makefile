@@ -10,7 +10,13 @@
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-PIP = -m pip install --quiet --disable-pip-version-check $(COMPILE)
+PIP = -m pip install --quiet --disable-pip-version-check
+PYTHON_THERE = test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newer; none found (set PYTHON=...)"; exit 1; }
+# The Python of the tests; it needs no pip of its own.
+TEST_PYTHON ?= $(PYTHON)
+# uv takes a fifth of pip's time.  Where it is not there, or reaches no registry, pip does the same.
+into = .venv-uv/bin/uv pip install --quiet --python .venv-$1/bin/python $2 || \
+	.venv-uv/bin/python -m pip --python .venv-$1/bin/python install --quiet --no-compile $2
 
 DEMO = demo
 VERSIONS = 3.11 3.12 3.13
@@ -25,8 +31,7 @@ WEAK = $(addprefix tests/,device primitives forest strong cores)
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 
-# The oldest versions of the dependencies were built for these only.  The pip of the other tests installs them.
-INTO_FLOORS = $(TEST)/python -m pip --python .venv-floors/bin/python install -q --disable-pip-version-check --no-compile
+# The oldest versions of the dependencies were built for these only.
 FLOORS_PYTHON ?= $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/null && echo $$p && break; done)
 
 # The environments are made without compiled pages, so the processes of the tests keep those that they import.
@@ -71,7 +76,7 @@ floors: .venv-test/ready
 		else echo "floors: left out, since there is no Python 3.11 or 3.12"; fi
 
 floors-there: .venv-floors/ready
-	$(INTO_FLOORS) --no-deps --force-reinstall .
+	$(call into,floors,--no-deps --force-reinstall .)
 	folder=$$(mktemp -d) && cp tests/smoke.py $$folder && cd $$folder && \
 		EDGEWISE_CACHE_DIR=$$folder/cache $(CURDIR)/.venv-floors/bin/python smoke.py $$folder && rm -rf $$folder
 	NUMBA_DISABLE_JIT=1 .venv-floors/bin/python -m pytest -q -m interpreter tests/files \
@@ -129,26 +134,35 @@ smoke:
 	done
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-docs .venv-release .venv-floors $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
+	rm -rf .venv-demo .venv-test .venv-docs .venv-release .venv-floors .venv-uv $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
 
 .venv-demo/ready: WHAT = .
-.venv-test/ready: WHAT = '.[test]'
-# Compiling every page of a hundred packages takes longer than the few pages that tests import.  The pip that
-# comes with Python 3.11 takes twice the time of a newer one to choose among all releases.
-.venv-test/ready: COMPILE = --no-compile
 .venv-docs/ready: WHAT = '.[docs]'
 .venv-release/ready: WHAT = '.[release]'
 
-.venv-floors/ready: pyproject.toml tests/floors.txt | .venv-test/ready
+# No page is compiled: those of a hundred packages would take longer than the few that tests import.
+.venv-test/ready: pyproject.toml | .venv-uv/ready
+	@echo "making the virtual environment .venv-test ..."
+	@$(TEST_PYTHON) -m venv --clear --without-pip .venv-test
+	@$(call into,test,--editable '.[test]')
+	@touch $@
+
+.venv-floors/ready: pyproject.toml tests/floors.txt | .venv-uv/ready
 	@echo "making the virtual environment .venv-floors ..."
 	@$(FLOORS_PYTHON) -m venv --clear --without-pip .venv-floors
-	@$(INTO_FLOORS) --requirement tests/floors.txt pytest hypothesis pandas networkx
+	@$(call into,floors,--requirement tests/floors.txt pytest hypothesis pandas networkx)
+	@touch $@
+
+# The pip that comes with Python 3.11 takes twice the time of a newer one to choose among all releases.
+.venv-uv/ready:
+	@$(PYTHON_THERE)
+	@$(PYTHON) -m venv --clear .venv-uv
+	@.venv-uv/bin/python $(PIP) uv || .venv-uv/bin/python $(PIP) --upgrade pip
 	@touch $@
 
 .venv-%/ready: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newer; none found (set PYTHON=...)"; exit 1; }
+	@$(PYTHON_THERE)
 	@echo "making the virtual environment .venv-$* ..."
 	@$(PYTHON) -m venv --clear .venv-$*
-	@$(if $(COMPILE),.venv-$*/bin/python $(PIP) --upgrade pip)
 	@.venv-$*/bin/python $(PIP) --editable $(WHAT)
 	@touch $@
