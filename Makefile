@@ -2,6 +2,7 @@
 # make test    every check and every test that needs no GPU, and how long they took
 # make quick ROOM=cores    the rules of the house, and the tests of one room that need no compiler
 # make docs    the documentation, in docs/_build/html
+# make release-tests    tests of minutes that a release has to pass beside make test
 # make dist    a release, in dist
 # make kernels wheels with compiled kernels, in dist, for every Python that is there
 # make smoke   install the release in dist for every Python that is there, and use it
@@ -22,8 +23,9 @@ DEMO = demo
 VERSIONS = 3.11 3.12 3.13
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
-FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py \
-	$(addprefix tests/primitives/test_,hash_table.py rounds.py sorting.py vectors.py)
+FALLBACKS = $(addprefix tests/device/test_,loops.py records.py regions.py)
+# With the oldest PyArrow: whatever it reads, writes and casts, in few tests; all of tests/files before a release.
+WITH_FLOORS = $(addprefix tests/files/test_,round_trips.py tables.py store.py arguments.py tables_without_rows.py faults.py)
 # Partitions come first, whose kernels files, guides and networkx then find; the commands after what they run.
 HALF = tests/partitions tests/paths tests/cycles tests/experiments tests/refinement tests/transactions tests/command
 # On the simulated GPU also with weak memory, which takes twice the time: loops, barriers, and what joins and marks.
@@ -38,7 +40,7 @@ FLOORS_PYTHON ?= $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/nul
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick lint types imports floors engine-simulator engine-interpreter engine-cpu engine-cpu-half \
-	engine-cpu-rest engine-fallbacks floors-there docs dist kernels smoke clean
+	engine-cpu-rest engine-fallbacks floors-there release-tests docs dist kernels smoke clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -79,7 +81,7 @@ floors-there: .venv-floors/ready
 	$(call into,floors,--no-deps --force-reinstall .)
 	folder=$$(mktemp -d) && cp tests/smoke.py $$folder && cd $$folder && \
 		EDGEWISE_CACHE_DIR=$$folder/cache $(CURDIR)/.venv-floors/bin/python smoke.py $$folder && rm -rf $$folder
-	NUMBA_DISABLE_JIT=1 .venv-floors/bin/python -m pytest -q -m interpreter tests/files \
+	NUMBA_DISABLE_JIT=1 .venv-floors/bin/python -m pytest -q -m interpreter $(WITH_FLOORS) \
 		$(addprefix --ignore=tests/files/test_,composite_ids.py encodings.py memory.py numbers.py)
 
 engine-simulator: .venv-test/ready
@@ -100,6 +102,13 @@ engine-cpu-half: .venv-test/ready
 
 engine-cpu-rest: .venv-test/ready
 	$(ON_CPU) $(addprefix --ignore=,$(HALF))
+
+# A release is tried for what few changes concern: longer campaigns, figures of benchmarks, what commands find
+# compiled in a wheel, other versions of Numba and of PyArrow.
+release-tests: .venv-test/ready
+	EDGEWISE_RELEASE=1 $(ON_CPU) -m release
+	EDGEWISE_PUBLIC_ONLY=1 $(ON_CPU) $(addprefix tests/primitives/test_,hash_table.py rounds.py sorting.py vectors.py)
+	$(MAKE) --no-print-directory floors WITH_FLOORS=tests/files
 
 docs: .venv-docs/ready
 	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
