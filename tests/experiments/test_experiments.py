@@ -61,6 +61,7 @@ def test_a_file_is_the_graph_whose_whole_name_it_begins_with():
     assert experiments._graph_of("USA-road-d.USA.gr.gz", experiments.PRESETS["ecl-mst"]) == "USA-road-d.USA"
 
 
+@pytest.mark.release
 def test_forests_of_ecl_mst(ecl):
     (table,) = ecl.tables
     assert [row["method"] for row in table.rows[:2]] == ["boruvka", "kruskal"]
