@@ -9,7 +9,8 @@ simulator    ``EDGEWISE_SIMULATOR=1``    tests marked ``simulator``, on a GPU of
 fallbacks    ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
 ===========  ==========================  ==================================================
 
-Tests marked ``release`` run on the CPU JIT with ``EDGEWISE_RELEASE=1`` only (``make release-tests``).
+Tests marked ``release`` run on the CPU JIT with ``EDGEWISE_RELEASE=1`` only (``make release-tests``), and
+on the other engines by their marks.
 """
 
 import gc
@@ -91,10 +92,10 @@ def names_of_engines(path):
 
 
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("EDGEWISE_RELEASE", "0") in ("", "0"):
+    here = engine()
+    if here == "jit" and os.environ.get("EDGEWISE_RELEASE", "0") in ("", "0"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("release")])
         items[:] = [item for item in items if not item.get_closest_marker("release")]
-    here = engine()
     if here != "jit":
         config.hook.pytest_deselected(items=[item for item in items if not item.get_closest_marker(here)])
         items[:] = [item for item in items if item.get_closest_marker(here)]

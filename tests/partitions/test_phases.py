@@ -463,6 +463,7 @@ def test_those_that_cost_least_leave(monkeypatch, bits):
     assert not (parts == 2).any() and not arrays.move(job.space.bins, "cpu").any()
 
 
+@pytest.mark.release
 def test_ratings_with_little_memory(monkeypatch):
     """With hash tables, and with one worker to contract, the partition is that of totals for each label."""
     graph = ew.generate.delaunay(400, seed=1)
@@ -491,6 +492,7 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
     assert found[0] == found[1]
 
 
+@pytest.mark.release
 def test_short_facts_give_the_same_parts(monkeypatch):
     """Facts of many vertices have 16 bits on the CPU, unless a row, a weight or part is too large."""
     graph, found = ew.generate.delaunay(1000, seed=1), []
