@@ -1,8 +1,8 @@
 # make demo    cluster a generated file of pairs and show the largest clusters
-# make test    every check and every test that needs no GPU, and how long they took
+# make test    every check and the tests that need no GPU, and how long they took
 # make quick ROOM=cores    the rules of the house, and the tests of one room that need no compiler
 # make docs    the documentation, in docs/_build/html
-# make release-tests    tests of minutes that a release has to pass beside make test
+# make release-tests    slower tests, which a release has to pass besides
 # make dist    a release, in dist
 # make kernels wheels with compiled kernels, in dist, for every Python that is there
 # make smoke   install the release in dist for every Python that is there, and use it
