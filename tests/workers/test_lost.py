@@ -101,9 +101,9 @@ def test_a_scheduler_that_is_lost_and_started_again(job, word, graph, shards, tm
     assert sorted(path.name for path in tmp_path.iterdir()) == [*kept, "shards"]
 
 
-@pytest.mark.parametrize("job", [edges, pytest.param(counts, marks=pytest.mark.release)])
+@pytest.mark.parametrize("job", [counts, pytest.param(edges, marks=pytest.mark.release)])
 def test_all_workers_are_killed_and_started_again(job, graph, shards):
-    """Tasks with values that were handed out and without; one page repeats the tasks of all calls."""
+    """One page repeats the tasks of all calls."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     patient = pytest.importorskip("dask").config.set({"distributed.deploy.lost-worker-timeout": "600s"})
     with patient, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
