@@ -13,10 +13,9 @@ pytestmark = pytest.mark.skipif(
     INTERPRETED or SIMULATED or not HAS_CACHE, reason="it is the compiler that keeps kernels"
 )
 PAGE = Path(__file__).parent.parent.parent / "bench" / "usual_kernels.py"
-COMMANDS = ("paths roads.gr --source 1 --to 5000", "strong pairs.csv")
-#: What they need is in the wheel, which a release is tried for.
-FOR_RELEASES = ("partition mesh.graph 8", "forest weighted.csv", "cores pairs.csv")
-FOR_RELEASES += ("clusters apply store --add scores.parquet --remove first.parquet",)
+COMMANDS = ("partition mesh.graph 8", "paths roads.gr --source 1 --to 5000", "forest weighted.csv")
+COMMANDS += ("strong pairs.csv", "cores pairs.csv")
+COMMANDS += ("clusters apply store --add scores.parquet --remove first.parquet",)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +35,8 @@ def folder(listing, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "words", [*COMMANDS, *(pytest.param(words, marks=pytest.mark.release) for words in FOR_RELEASES)]
-)
+@pytest.mark.release
+@pytest.mark.parametrize("words", COMMANDS)
 def test_commands_need_usual_kernels(words, listing, folder, monkeypatch):
     found = []
     monkeypatch.setattr(ahead, "share", lambda numbers, needed: found.extend(numbers))

@@ -171,7 +171,13 @@ def test_a_run_that_would_take_long_is_left_out():
     assert not affordable(before, "unknown", 10**12)
 
 
-@pytest.mark.parametrize("preset", experiments.PRESETS)
+@pytest.mark.parametrize(
+    "preset",
+    [
+        pytest.param(preset, marks=[pytest.mark.release] if preset == "ecl-mst" else [])
+        for preset in experiments.PRESETS
+    ],
+)
 def test_everything_goes_into_json(preset, request):
     report = request.getfixturevalue(preset.partition("-")[0])
     back = json.loads(json.dumps(report.as_dict()))

@@ -587,6 +587,7 @@ def begin_search(job, rule):
     job.rule = rule
 
 
+@pytest.mark.release
 def test_parts_do_not_depend_on_the_type_of_the_weights(monkeypatch):
     """Weights have 64 bits where their total needs them, also those of a graph without weights."""
     graph = ew.generate.grid(20, 20)
