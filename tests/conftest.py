@@ -8,6 +8,9 @@ interpreter  ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
 simulator    ``EDGEWISE_SIMULATOR=1``    tests marked ``simulator``, on a GPU of the explorer
 fallbacks    ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
 ===========  ==========================  ==================================================
+
+Tests marked ``release`` run on the CPU JIT with ``EDGEWISE_RELEASE=1`` only (``make release-tests``), and
+on the other engines by their marks.
 """
 
 import gc
@@ -90,6 +93,9 @@ def names_of_engines(path):
 
 def pytest_collection_modifyitems(config, items):
     here = engine()
+    if here == "jit" and os.environ.get("EDGEWISE_RELEASE", "0") in ("", "0"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("release")])
+        items[:] = [item for item in items if not item.get_closest_marker("release")]
     if here != "jit":
         config.hook.pytest_deselected(items=[item for item in items if not item.get_closest_marker(here)])
         items[:] = [item for item in items if item.get_closest_marker(here)]

@@ -12,6 +12,8 @@ import pytest
 from edgewise.device.target import INTERPRETED, SIMULATED
 
 BENCH = Path(__file__).resolve().parent.parent / "bench"
+#: Scripts of minutes, by which figures for a release are made.
+release = pytest.mark.release
 needs_speed = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="a run of compiled calls")
 
 
@@ -35,6 +37,7 @@ def run(script, folder, *options):
     return done.stdout
 
 
+@release
 @needs_speed
 def test_surface_of_tiny_graphs(tmp_path, bench):
     options = ["--sizes", "6", "7", "--families", "grid", "paths", "--calls", "bfs", "components rows"]
@@ -77,6 +80,7 @@ def test_scaling_of_tiny_graphs(tmp_path, bench):
     assert [(row["call"], row["threads"]) for row in found["rows"]] == [("bfs", 1), ("sssp", 1)]
 
 
+@release
 @needs_speed
 def test_calls_on_a_busy_machine(tmp_path, bench):
     options = ["--named", "grid-6", "--calls", "bfs", "--busy", "1", "--together", "2", "--runs", "3"]
@@ -87,6 +91,7 @@ def test_calls_on_a_busy_machine(tmp_path, bench):
     assert rows[0]["ratio"] == 1 and all(row["ratio"] > 0 for row in rows)
 
 
+@release
 @needs_speed
 def test_pairs_of_integers_beside_scipy(tmp_path, bench):
     pytest.importorskip("pandas")

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.mark.release
 def test_scipy_s_tests_pass(tmp_path):
     pytest.importorskip("scipy.sparse.csgraph.tests.test_shortest_path", reason="SciPy has no tests with it")
     command = [sys.executable, str(ROOT / "tests" / "scipy_suite.py"), "-c", os.devnull]

@@ -12,7 +12,9 @@ from tests.campaigns import interrupted_streams, memory_limits, mutated_files
 pytestmark = pytest.mark.skipif(SIMULATED, reason="nothing runs on a GPU")
 
 
-@pytest.mark.parametrize(("mode", "cases"), (("footers", 6), ("others", 4)))
+@pytest.mark.parametrize(
+    ("mode", "cases"), (pytest.param("footers", 6, marks=pytest.mark.release), ("others", 4))
+)
 def test_mutated_files(mode, cases, tmp_path):
     arguments = [
         "--mode",
@@ -30,9 +32,10 @@ def test_mutated_files(mode, cases, tmp_path):
     assert set(counts) == {"accepted", "refused"} and sum(counts.values()) == cases
 
 
-@pytest.mark.parametrize(
-    "kind", (["--seed", "3"], ["--seed", "18", "--stream", "components by tasks", "--signal", "SIGINT"])
-)
+BY_TASKS = ["--seed", "18", "--stream", "components by tasks", "--signal", "SIGINT"]
+
+
+@pytest.mark.parametrize("kind", (["--seed", "3"], pytest.param(BY_TASKS, marks=pytest.mark.release)))
 def test_interrupted_streams(kind):
     assert interrupted_streams.main(["--cases", "1", *kind]) == {"equal": 1}
 

@@ -21,6 +21,7 @@ def test_every_fault_can_be_planted(row):
     assert all((mutants.ROOT / one).exists() for one in row.tests if one.startswith("tests/"))
 
 
+@pytest.mark.release
 @pytest.mark.skipif(INTERPRETED or SIMULATED, reason="starts processes of its own")
 def test_a_planted_fault_is_found():
     assert mutants.main(["--only", "a minute is shown", "--processes", "1"]) == {"killed": 1}

@@ -35,6 +35,7 @@ def folder(listing, tmp_path_factory):
     return folder
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("words", COMMANDS)
 def test_commands_need_usual_kernels(words, listing, folder, monkeypatch):
     found = []

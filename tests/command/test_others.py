@@ -231,6 +231,7 @@ def test_warmup_of_cores(capsys, monkeypatch):
         assert json.loads(capsys.readouterr().out)["device"] == "cpu" and bool(called) == bool(count)
 
 
+@pytest.mark.release
 @pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="private names of Numba say what is needed")
 def test_warmup_leaves_nothing_to_compile(tmp_path):
     """What commands need afterwards is among what ``warmup`` compiles, or loads where it is there."""

@@ -185,7 +185,10 @@ def filled_by_numba(tmp_path_factory):
 
 
 @compiling
-@pytest.mark.parametrize(("kept", "public_only"), [("filled", "0"), ("filled_by_numba", "1")])
+@pytest.mark.parametrize(
+    ("kept", "public_only"),
+    [("filled", "0"), pytest.param("filled_by_numba", "1", marks=pytest.mark.release)],
+)
 def test_processes_that_compile_at_once(tmp_path, kept, public_only, request):
     full, folder = request.getfixturevalue(kept), tmp_path / "ours"
     assert not list(full.rglob("*.draft"))
@@ -233,6 +236,7 @@ def test_damaged_files_are_compiled_again(tmp_path, filled):
 
 
 @compiling
+@pytest.mark.release  # the check is that of our own files, and the cache of Numba is a fallback
 def test_damaged_files_of_numba_itself_are_compiled_again(tmp_path, filled_by_numba):
     settings, folder = {"EDGEWISE_PUBLIC_ONLY": "1", "EDGEWISE_QUIET": "1"}, tmp_path / "public"
     shutil.copytree(filled_by_numba, folder)
@@ -261,12 +265,12 @@ class Planted:
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files of others")
 @pytest.mark.parametrize(
     ("level", "public_only"),  # a test above has all levels
-    [("file", "0"), ("file", "1"), ("root", "1")],
+    [("file", "0"), *(pytest.param(level, "1", marks=pytest.mark.release) for level in ("file", "root"))],
 )
-def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path, filled, filled_by_numba):
+def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path, request):
     ran, folder = tmp_path / "ran", tmp_path / "shared"
     settings = {"EDGEWISE_PUBLIC_ONLY": public_only}
-    shutil.copytree(filled_by_numba if public_only == "1" else filled, folder)
+    shutil.copytree(request.getfixturevalue("filled_by_numba" if public_only == "1" else "filled"), folder)
     content = pickle.dumps(Planted(ran))
     for path in [*folder.rglob("*.nbi"), *folder.rglob("*.nbc")]:
         name = os.fspath(path.relative_to(next((folder / "kernels").iterdir())))

@@ -118,12 +118,15 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 @pytest.mark.parametrize(
-    ("script", "public"), [(POOL, ""), (ONE, ""), (ONE, "1")], ids=["pool", "error", "python threads"]
+    ("script", "public"),
+    [(POOL, ""), (ONE, ""), pytest.param(ONE, "1", marks=pytest.mark.release)],
+    ids=["pool", "error", "python threads"],
 )
 def test_children_compute(script, public):
     run(script, public)
 
 
+@pytest.mark.release
 def test_python_threads_end_after_an_interrupt():
     run(INTERRUPT, "1")
 

@@ -124,6 +124,7 @@ def features_after(before, folder, public_only="0"):
     return {name for name, there in zip(FEATURES, features) if there == "True"}
 
 
+@pytest.mark.release  # of Numba; each fallback is forced below
 @pytest.mark.parametrize("removal", MISSING, ids=["library", "options"])
 def test_without_a_private_name_its_fallback_serves(removal, tmp_path):
     assert features_after(removal, tmp_path) == set(FEATURES) - MISSING[removal]

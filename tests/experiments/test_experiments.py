@@ -61,6 +61,7 @@ def test_a_file_is_the_graph_whose_whole_name_it_begins_with():
     assert experiments._graph_of("USA-road-d.USA.gr.gz", experiments.PRESETS["ecl-mst"]) == "USA-road-d.USA"
 
 
+@pytest.mark.release
 def test_forests_of_ecl_mst(ecl):
     (table,) = ecl.tables
     assert [row["method"] for row in table.rows[:2]] == ["boruvka", "kruskal"]
@@ -170,7 +171,13 @@ def test_a_run_that_would_take_long_is_left_out():
     assert not affordable(before, "unknown", 10**12)
 
 
-@pytest.mark.parametrize("preset", experiments.PRESETS)
+@pytest.mark.parametrize(
+    "preset",
+    [
+        pytest.param(preset, marks=[pytest.mark.release] if preset == "ecl-mst" else [])
+        for preset in experiments.PRESETS
+    ],
+)
 def test_everything_goes_into_json(preset, request):
     report = request.getfixturevalue(preset.partition("-")[0])
     back = json.loads(json.dumps(report.as_dict()))

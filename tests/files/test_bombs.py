@@ -111,6 +111,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.release
 def test_a_gibibyte_in_four(tmp_path):
     """1 GiB of newlines, of comments and of one line, with an address space of 4 GiB."""
     paths = []

@@ -43,6 +43,7 @@ def test_forms_find_the_forest(shape, options):
     assert np.array_equal(found.labels, expected.labels)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("protocol", PROTOCOLS if INTERPRETED else ["priority"])
 def test_protocols_find_the_forest(protocol):
     graph = weighted("grid", 1)

@@ -203,6 +203,7 @@ def check_zeros(graph, k, sizes):
     return found
 
 
+@pytest.mark.release
 def test_edges_of_weight_0():
     """No cut counts them, but they connect a part."""
     grid = ew.generate.grid(8, 8)

@@ -485,6 +485,7 @@ def test_those_that_cost_least_leave(monkeypatch, bits):
     assert not (parts == 2).any() and not arrays.move(job.space.bins, "cpu").any()
 
 
+@pytest.mark.release
 def test_ratings_with_little_memory(monkeypatch):
     """With hash tables, and with one worker to contract, the partition is that of totals for each label."""
     graph = ew.generate.delaunay(400, seed=1)
@@ -513,6 +514,7 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
     assert found[0] == found[1]
 
 
+@pytest.mark.release
 def test_short_facts_give_the_same_parts(monkeypatch):
     """Facts of many vertices have 16 bits on the CPU, unless a row, a weight or part is too large."""
     graph, found = ew.generate.delaunay(1000, seed=1), []
@@ -607,6 +609,7 @@ def begin_search(job, rule):
     job.rule = rule
 
 
+@pytest.mark.release
 def test_parts_do_not_depend_on_the_type_of_the_weights(monkeypatch):
     """Weights have 64 bits where their total needs them, also those of a graph without weights."""
     graph = ew.generate.grid(20, 20)

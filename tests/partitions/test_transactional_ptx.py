@@ -33,7 +33,10 @@ def test_kernels_compile(number):
 
 @pytest.mark.parametrize(
     ("body", "words", "arguments"),
-    [(transactional.pair, SHORTS, (LONGS, LONGS, 5)), (gain_ranges.move, INTS, (LEVEL, MOVES))],
+    [
+        pytest.param(transactional.pair, SHORTS, (LONGS, LONGS, 5), marks=pytest.mark.release),
+        (gain_ranges.move, INTS, (LEVEL, MOVES)),
+    ],
     ids=["pair", "move"],
 )
 def test_transactions_compile(body, words, arguments):

@@ -104,7 +104,7 @@ def test_blocks_have_each_tile_once(high, wide):
 
 
 @pytest.mark.ptx
-@pytest.mark.parametrize("kind", (np.int64, np.float32))
+@pytest.mark.parametrize("kind", (pytest.param(np.int64, marks=pytest.mark.release), np.float32))
 def test_kernels_keep_their_values_in_registers(kind):
     name, capability = np.dtype(kind).name, (9, 0) if kind is np.int32 else (8, 0)
     for signed in (False, True) if kind is np.float32 else (False,):

@@ -19,7 +19,7 @@ MESH = Mesh(Points(NUMBERS, NUMBERS), NUMBERS, NUMBERS, STATES)
 WORK = Work(NUMBERS, NUMBERS, NUMBERS, STATES, Room(NUMBERS, NUMBERS, 2, 1, 2))
 
 
-@pytest.mark.parametrize("body", [insert, flip])
+@pytest.mark.parametrize("body", [pytest.param(insert, marks=pytest.mark.release), flip])
 def test_transactions_compile(body):
     schedule = runner.Schedule(NUMBERS, 2, 1, 1, np.zeros(2, np.int32), STATES, NUMBERS, NUMBERS)
     arguments = Memory(NUMBERS, NUMBERS, NUMBERS, 0), runner.log_of(NUMBERS, 1, 2), schedule

@@ -105,6 +105,7 @@ def test_text_and_no_rows(tmp_path):
     assert (found.count, found.largest, found.to_frame().num_rows) == (0, 0, 0)
 
 
+@pytest.mark.release
 def test_the_memory_of_a_task_is_that_of_a_range(threads, tmp_path):
     """The arrays over ids take no more than the limit, and all of them several times as much."""
     count, memory = 1 << 20, 2_000_000

@@ -31,7 +31,14 @@ KINDS = [PROTOCOLS[name] for name in ("wound-wait", "tl2", "block-nonblocking")]
 LANES = {one.kind: one.lanes for one in KINDS} | {Reserve: 1}
 
 
-@pytest.mark.parametrize("kind", LANES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.release] if kind.__name__ in ("TL2", "Reserve") else [])
+        for kind in LANES
+    ],
+    ids=lambda kind: kind.__name__,
+)
 def test_kernels_compile(kind):
     kernel = runner.loop_of(move_one, kind, LANES[kind]).cuda
     text = kernel.ptx(kinds_of_arguments(), (9, 0))

@@ -64,36 +64,46 @@ def shards(tmp_path):
     return folder
 
 
-def test_a_scheduler_that_is_lost_and_started_again(graph, shards, tmp_path):
-    state, matrix = tmp_path / "state", tmp_path / "distances.npy"
-    expected = ew.stream_components(shards).labels
-    distances = ew.all_pairs_shortest_paths(graph).distances
-    jobs = (
-        lambda **how: ew.stream_components(shards, checkpoint=state, **how).labels,
-        lambda **how: ew.all_pairs_shortest_paths(graph, output=matrix, **how).distances,
-    )
-    port = 0
-    for job, answer, word in zip(jobs, (expected, distances), ("checkpoint", "output")):
-        with Cluster(port) as cluster, distributed.Client(cluster.address) as client:
-            words = rf"the workers cannot be reached any more .* the same {word}= to continue"
-            with pytest.raises(WorkerError, match=words):
-                job(client=client, progress=cluster.kill)
-        port, seen = int(cluster.address.rpartition(":")[2]), []
-        with Cluster(port) as cluster, distributed.Client(cluster.address) as client:
-            found = job(client=client, progress=lambda done, all, seen=seen: seen.append(done))
-            assert (found == answer).all()
-        assert seen[0] > 0
-    assert not state.exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["distances.npy", "shards"]
+def distances(graph, shards, folder, **how):
+    return ew.all_pairs_shortest_paths(
+        graph, output=folder / "distances.npy" if folder else None, **how
+    ).distances
 
 
-def test_all_workers_are_killed_and_started_again(graph, shards):
-    jobs = (
-        lambda **how: ew.all_pairs_shortest_paths(graph, **how).distances,
-        lambda **how: ew.cycle_counts(graph, 4, **how).counts,
-        lambda **how: ew.stream_components(shards, **how).labels,
-        lambda **how: ew.stream_forest(shards, weight="score", **how).edges,
-    )
+def labels(graph, shards, folder, **how):
+    return ew.stream_components(shards, checkpoint=folder / "state" if folder else None, **how).labels
+
+
+def counts(graph, shards, **how):
+    return ew.cycle_counts(graph, 4, **how).counts
+
+
+def edges(graph, shards, **how):
+    return ew.stream_forest(shards, weight="score", **how).edges
+
+
+@pytest.mark.parametrize(
+    ("job", "word"), [(labels, "checkpoint"), pytest.param(distances, "output", marks=pytest.mark.release)]
+)
+def test_a_scheduler_that_is_lost_and_started_again(job, word, graph, shards, tmp_path):
+    expected = job(graph, shards, None)
+    with Cluster() as cluster, distributed.Client(cluster.address) as client:
+        words = rf"the workers cannot be reached any more .* the same {word}= to continue"
+        with pytest.raises(WorkerError, match=words):
+            job(graph, shards, tmp_path, client=client, progress=cluster.kill)
+    port, seen = int(cluster.address.rpartition(":")[2]), []
+    with Cluster(port) as cluster, distributed.Client(cluster.address) as client:
+        found = job(graph, shards, tmp_path, client=client, progress=lambda done, all: seen.append(done))
+        assert (found == expected).all()
+    assert seen[0] > 0
+    assert not (tmp_path / "state").exists()
+    kept = ["distances.npy"] if word == "output" else []
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*kept, "shards"]
+
+
+@pytest.mark.parametrize("job", [counts, pytest.param(edges, marks=pytest.mark.release)])
+def test_all_workers_are_killed_and_started_again(job, graph, shards):
+    """One page repeats the tasks of all calls."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     patient = pytest.importorskip("dask").config.set({"distributed.deploy.lost-worker-timeout": "600s"})
     with patient, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
@@ -103,10 +113,9 @@ def test_all_workers_are_killed_and_started_again(graph, shards):
                 for pid in client.run(os.getpid).values():
                     os.kill(pid, signal.SIGKILL)
 
-        for job in jobs:
-            calls, expected = count(), job()
-            while any(nanny.status is not distributed.Status.running for nanny in cluster.workers.values()):
-                time.sleep(0.05)  # a worker that is killed while it is starting is not started again
-            found = job(client=client, progress=kill_all)
-            assert found.dtype == expected.dtype and (found == expected).all()
-            assert next(calls) > 1
+        calls, expected = count(), job(graph, shards)
+        while any(nanny.status is not distributed.Status.running for nanny in cluster.workers.values()):
+            time.sleep(0.05)  # a worker that is killed while it is starting is not started again
+        found = job(graph, shards, client=client, progress=kill_all)
+        assert found.dtype == expected.dtype and (found == expected).all()
+        assert next(calls) > 1
