@@ -172,15 +172,19 @@ def needs(graph, *, length, method="auto", **options) -> Needs:
     check_length(length, method)
     check_method(method, METHODS, {})
     name = select_method(int(length)) if method == "auto" else method
-    size = size_of(graph)
+    size, term = size_of(graph), METHODS[name].memory
+    if term is None:
+        return Needs((), name, None, size)
+    from edgewise.cycles.counting.ranking import have_descents
+
     if name == "triangles":
-        from edgewise.cycles.counting.ranking import have_descents
         from edgewise.cycles.counting.triangles import bytes_by_number, counts_by_rank
 
         if not counts_by_rank(graph):
             return Needs(("rows",), name, partial(bytes_by_number, have_descents(graph)), size)
-    term = METHODS[name].memory
-    return Needs((), name, term and partial(term, of_rows="rows" in graph.made_of), size)
+    of_rows = "rows" in graph.made_of
+    descends = of_rows and have_descents(graph)
+    return Needs((), name, partial(term, of_rows=of_rows, descends=descends), size)
 
 
 def _few_steps(graph, length):

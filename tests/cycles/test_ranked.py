@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.cycles import needs
 from edgewise.cycles.counting.ranked import bytes_of_ranks
 from edgewise.cycles.counting.ranking import by_counting, by_keys, ranked_of, sorted_rows
 from edgewise.device import arrays
@@ -115,17 +116,21 @@ def test_rows_on_the_host(shape):
         check(ranked_of(ew.Graph.from_csr(offsets, rows, directed=False)), n, sources, targets)
 
 
+def backwards(graph):
+    """The neighbours of a graph, each row in the other order."""
+    rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.offsets))
+    return graph.neighbours[np.lexsort((-np.arange(len(rows)), rows))]
+
+
 @pytest.mark.interpreter
-@pytest.mark.parametrize("backwards", [False, True])
-def test_rows_that_descend_are_sorted_without_an_edge_list(backwards):
+@pytest.mark.parametrize("descends", [False, True])
+def test_rows_that_descend_are_sorted_without_an_edge_list(descends):
     n = 3000
     graph = ew.Graph.from_edges(*np.random.default_rng(1).integers(0, n, (2, 4 * n)), n_vertices=n)
-    neighbours, order = graph.neighbours, np.arange(len(graph.neighbours))
-    if backwards:
-        neighbours = neighbours[np.lexsort((-order, np.repeat(np.arange(n), np.diff(graph.offsets))))]
+    neighbours = backwards(graph) if descends else graph.neighbours
     given = ew.Graph(n, rows=(graph.offsets, neighbours, None), directed=False)
-    rows, entries = 8 * n, 4 * len(order)
-    needed = max(rows + 3 * entries, 20 * n + entries) if backwards else 12 * n
+    rows, entries = 8 * n, 4 * len(neighbours)
+    needed = max(rows + 3 * entries, 20 * n + entries) if descends else 12 * n
     assert given.estimate("cycles", length=3).bytes == needed
     found, wanted = sorted_rows(given), sorted_rows(graph)
     assert not given.has_edges
@@ -133,7 +138,7 @@ def test_rows_that_descend_are_sorted_without_an_edge_list(backwards):
     assert found[1:] == wanted[1:]
 
 
-@pytest.mark.parametrize("form", ["edges", "rows"])
+@pytest.mark.parametrize("form", ["edges", "rows", "rows backwards"])
 @pytest.mark.parametrize(("n", "edges"), [(100_000, 200_000), (10_000, 200_000)])
 def test_ranks_take_what_is_estimated(n, edges, form):
     """Edges that are repeated are there once more, not all that was found of the first ranks."""
@@ -141,10 +146,11 @@ def test_ranks_take_what_is_estimated(n, edges, form):
     ends = draw.integers(0, n, (2, edges), dtype=np.uint32)
     ends[:, 0] = ends[:, 1]
     graph = ew.Graph.from_edges(*ends, n_vertices=n)
-    if form == "rows":
-        graph = ew.Graph(n, rows=(graph.offsets, graph.neighbours, None))
+    if form != "edges":
+        neighbours = graph.neighbours if form == "rows" else backwards(graph)
+        graph = ew.Graph(n, rows=(graph.offsets, neighbours, None))
     ranked_of(ew.Graph(n, edges=graph._edges, rows=graph._rows))
-    needed = bytes_of_ranks(0, 0, size_of(graph), of_rows=form == "rows")
+    needed = bytes_of_ranks(0, 0, size_of(graph), **needs(graph, length=4).term.keywords)
     tracemalloc.start()
     ranked_of(graph)
     peak = tracemalloc.get_traced_memory()[1]

@@ -127,16 +127,18 @@ def _take(vertex, counts, rank, taken):
     taken[vertex] = counts[rank[vertex]]
 
 
-def bytes_of_ranks(scratch, noted, size, *, of_rows=False) -> float:
+def bytes_of_ranks(scratch, noted, size, *, of_rows=False, descends=False) -> float:
     """Bytes at the peak of ranking an edge list with repeated edges, or rows, or of counting.
 
     Entries are there twice while rows are sorted, and edges once; a thread takes up to ``scratch`` for each
-    vertex, and ``noted`` bytes are for each entry while cycles are counted.
+    vertex, and ``noted`` bytes are for each entry while cycles are counted.  Rows of which one ``descends``
+    are copied in order before.
     """
     n, entries = size.vertices, size.entries
     cursors = 4 * min(size.threads * n, 2 * entries + n)
     ranking = (2 * size.width + (0 if of_rows else size.width + 0.5)) * entries + 28 * n + cursors
-    return max(ranking, (size.width + noted) * entries + (44 + scratch * size.threads) * n)
+    counting = (size.width + noted) * entries + (44 + scratch * size.threads) * n
+    return max(ranking, counting) + (8 * n + size.width * entries if descends else 0)
 
 
 def by_vertex(counts, ranked: Ranked):
