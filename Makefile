@@ -166,7 +166,8 @@ clean:
 .venv-uv/ready:
 	@$(PYTHON_THERE)
 	@$(PYTHON) -m venv --clear .venv-uv
-	@.venv-uv/bin/python $(PIP) uv || .venv-uv/bin/python $(PIP) --upgrade pip
+	@.venv-uv/bin/python $(PIP) uv || { echo "uv cannot be installed; pip takes its place"; \
+		.venv-uv/bin/python $(PIP) --upgrade pip; }
 	@touch $@
 
 .venv-%/ready: pyproject.toml
