@@ -16,7 +16,7 @@ PYTHON_THERE = test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newe
 # The Python of the tests; it needs no pip of its own.
 TEST_PYTHON ?= $(PYTHON)
 # uv takes a fifth of pip's time.  Where it is not there, or reaches no registry, pip does the same.
-into = .venv-uv/bin/uv pip install --quiet --python .venv-$1/bin/python $2 || \
+into = { test -x .venv-uv/bin/uv && .venv-uv/bin/uv pip install --quiet --python .venv-$1/bin/python $2; } || \
 	.venv-uv/bin/python -m pip --python .venv-$1/bin/python install --quiet --no-compile $2
 
 DEMO = demo
@@ -80,7 +80,7 @@ floors: .venv-test/ready
 floors-there: .venv-floors/ready
 	$(call into,floors,--no-deps --force-reinstall .)
 	folder=$$(mktemp -d) && cp tests/smoke.py $$folder && cd $$folder && \
-		EDGEWISE_CACHE_DIR=$$folder/cache $(CURDIR)/.venv-floors/bin/python smoke.py $$folder && rm -rf $$folder
+		EDGEWISE_CACHE_DIR=$$folder/cache '$(CURDIR)/.venv-floors/bin/python' smoke.py $$folder && rm -rf $$folder
 	NUMBA_DISABLE_JIT=1 .venv-floors/bin/python -m pytest -q -m interpreter $(WITH_FLOORS) \
 		$(addprefix --ignore=tests/files/test_,composite_ids.py encodings.py memory.py numbers.py)
 
@@ -166,7 +166,8 @@ clean:
 .venv-uv/ready:
 	@$(PYTHON_THERE)
 	@$(PYTHON) -m venv --clear .venv-uv
-	@.venv-uv/bin/python $(PIP) uv || .venv-uv/bin/python $(PIP) --upgrade pip
+	@.venv-uv/bin/python $(PIP) uv || { echo "uv cannot be installed; pip takes its place"; \
+		.venv-uv/bin/python $(PIP) --upgrade pip; }
 	@touch $@
 
 .venv-%/ready: pyproject.toml

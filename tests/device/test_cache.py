@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from numba import njit
@@ -136,6 +137,55 @@ def test_files_of_another_user_are_not_read(folder, monkeypatch):
     monkeypatch.undo()
 
 
+@pytest.fixture
+def of_numba(folder, monkeypatch):
+    """A folder with files that Numba has written by itself, which are listed."""
+    monkeypatch.setattr(cache, "atexit", SimpleNamespace(register=lambda *_: None))
+    monkeypatch.setattr(cache, "_locks", {})
+    (folder / "page").mkdir()
+    for name in ("page/index.nbi", "page/kernel.nbc", "page/other.nbc"):
+        (folder / name).write_bytes(pickle.dumps(name))
+    cache._list_files(folder)
+    yield folder
+    for lock in filter(None, cache._locks.values()):
+        os.close(lock)
+
+
+@users
+@pytest.mark.interpreter
+def test_files_of_numba_are_used_only_as_they_were_left(of_numba):
+    page, lists = of_numba / "page", of_numba / cache.SUMS
+    (page / "other.nbc").write_bytes(pickle.dumps("changed"))
+    (page / "new.nbi").write_bytes(pickle.dumps("not listed"))
+    assert cache._owns(of_numba) and cache._owns(of_numba)
+    assert sorted(path.name for path in page.iterdir()) == ["index.nbi", "kernel.nbc"]
+    assert cache._lock_of(of_numba) is None  # as for another process
+    os.close(cache._locks.pop(of_numba))
+    lists.write_bytes(lists.read_bytes().replace(b"index", b"other"))
+    assert cache._owns(of_numba) and list(page.iterdir()) == []
+
+
+@users
+@pytest.mark.interpreter
+@pytest.mark.parametrize("name", ["page", "page/kernel.nbc"])
+def test_files_of_numba_and_of_another_user_are_not_used(name, of_numba, monkeypatch):
+    give_away(of_numba / name, monkeypatch)
+    with pytest.warns(EdgewiseWarning, match="belongs to another user"):
+        assert not cache._owns(of_numba)
+    assert len(list((of_numba / "page").iterdir())) == 3
+
+
+@compiling
+@pytest.mark.parametrize("is_own", [True, False])
+def test_numba_keeps_kernels_in_a_folder_of_this_process_only(is_own, of_numba, monkeypatch):
+    kept = []
+    monkeypatch.setattr(numba_internals, "keep_compiled", lambda *_: False)
+    monkeypatch.setattr(numba_internals, "keep_by_numba", lambda *given: kept.append(given[1:]))
+    monkeypatch.setattr(cache, "_owns", lambda path: is_own)
+    cache.keep(njit(lambda: 1), "edgewise.some")
+    assert kept == [("edgewise.some", of_numba)] * is_own
+
+
 @compiling
 @pytest.mark.parametrize("setting, value", [("BOUNDSCHECK", 1), ("OPT", 1), ("DEBUGINFO_DEFAULT", 1)])
 def test_settings_of_the_compiler_have_kernels_of_their_own(monkeypatch, setting, value):
@@ -236,7 +286,7 @@ def test_damaged_files_are_compiled_again(tmp_path, filled):
 
 
 @compiling
-@pytest.mark.release  # the check is that of our own files, and the cache of Numba is a fallback
+@pytest.mark.release  # a test above has the check
 def test_damaged_files_of_numba_itself_are_compiled_again(tmp_path, filled_by_numba):
     settings, folder = {"EDGEWISE_PUBLIC_ONLY": "1", "EDGEWISE_QUIET": "1"}, tmp_path / "public"
     shutil.copytree(filled_by_numba, folder)

@@ -4,9 +4,10 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 
-from edgewise.device import interrupts
+from edgewise.device import interrupts, python_threads
 
 pytestmark = [
     pytest.mark.interpreter,
@@ -58,3 +59,29 @@ def test_other_threads_set_no_handlers():
     thread.start()
     thread.join()
     assert entered == [signal.default_int_handler]
+
+
+def test_workers_that_are_python_threads_end_first():
+    """However often Ctrl-C is pressed; those that wait for others see the flag."""
+    main, flag, begun, ended = threading.main_thread().ident, np.zeros(1, np.int32), [], []
+    is_over = threading.Event()
+
+    def call(worker_id):
+        begun.append(worker_id)
+        if worker_id == 1:
+            signal.pthread_kill(main, signal.SIGINT)
+        end = time.monotonic() + 30
+        while not flag[0] and time.monotonic() < end:
+            time.sleep(0.001)
+        if not is_over.is_set():
+            signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.02)
+        ended.append(worker_id)
+
+    with pytest.raises(KeyboardInterrupt):
+        try:
+            python_threads.run(call, 2, flag)
+        finally:
+            is_over.set()
+    assert flag[0] == 1 and 1 in ended
+    assert sorted(begun) == sorted(ended)

@@ -222,6 +222,15 @@ def test_edges_of_weight_0():
         partition(grid.with_weights(-along), 4)
 
 
+@pytest.mark.parametrize("method", [pytest.param("jet", marks=pytest.mark.release), "fiduccia-mattheyses"])
+def test_weights_of_edges_beyond_32_bits(method, small_levels):
+    graph = weighted_grid()
+    offsets, neighbours, weights = graph.offsets, graph.neighbours, graph.csr_weights
+    heavy = ew.Graph(144, rows=(offsets, neighbours, weights.astype(np.int64) << 33))
+    found = check(heavy, 3, method=method, seed=3)
+    assert 0 < found.edge_cut < 1.5 * check(graph, 3, method=method, seed=3).edge_cut * 2**33
+
+
 def test_several_weights_of_a_vertex():
     grid = ew.generate.grid(4, 4)
     with pytest.raises(GraphError, match=r"2 weights for each vertex \(ncon=2 in METIS\)"):

@@ -103,6 +103,18 @@ def test_a_negative_cycle_is_named_by_its_ids(threads):
         ew.all_pairs_shortest_paths(graph, client=threads)
 
 
+def test_a_run_without_its_workers_says_how_to_continue(threads, tmp_path, monkeypatch):
+    def run(executor, remedy):
+        remedies.append(remedy)
+        return own(executor, remedy)
+
+    remedies, own = [], by_workers.CallRun
+    monkeypatch.setattr(by_workers, "CallRun", run)
+    for path in (None, tmp_path / "distances.npy"):
+        ew.all_pairs_shortest_paths(made("floats"), method="sssp", output=path, client=threads)
+    assert "such a run continues" in remedies[0] and "repeat the call with the same" in remedies[1]
+
+
 @pytest.mark.parametrize("suffix", ("npy", "zarr"))
 def test_a_run_continues_with_or_without_workers(suffix, threads, tmp_path, monkeypatch):
     if suffix == "zarr":

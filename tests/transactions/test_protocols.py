@@ -26,11 +26,12 @@ DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 pytestmark = pytest.mark.interpreter
 simulator = pytest.mark.simulator
 COUNT = 30 if SIMULATED else 60 if INTERPRETED else 3000
-#: What is compiled: every protocol with one workload, wound-wait with two; five of them before a release.
+#: What is compiled: every protocol with one workload, most with another one before a release.
 BANKS = ["wound-wait", "block-nonblocking"]
 BANKS += [pytest.param(name, marks=pytest.mark.release) for name in ("priority", "block", "reservations")]
 COMPILED = {
-    "hash table": ["wound-wait"],
+    "increments": ["invisible", "block"],
+    "hash table": ["priority"],
     "sorted list": ["invisible"],
     "write skew": ["tl2"],
     "bank of 2": [],
