@@ -99,6 +99,6 @@ def needs(graph, *, method="auto", **options) -> Needs:
     name = "peel" if method == "auto" else method
     term, flags = METHODS[name].memory, (True, False)
     if graph.has_rows:
-        is_outline = graph._rows[1].strides == (0,)  # of a file that has not been read
-        flags = (True, True) if is_outline else flags_of_rows(graph)
+        is_unread = arrays.is_one_number(graph._rows[1])  # rows of which only the size is known
+        flags = (True, True) if is_unread else flags_of_rows(graph)
     return Needs(("rows",), name, term and partial(term, flags=flags), size_of(graph))

@@ -39,6 +39,11 @@ def device_of(*arguments, contiguous=False) -> str:
     return _common_device(arguments, contiguous, arguments) or "cpu"
 
 
+def is_one_number(array) -> bool:
+    """Whether all items of an array are one number in memory, as weights of 1 and columns not yet read."""
+    return array.strides == (0,) and len(array) > 0
+
+
 def gpu_of(arguments):
     """GPU of the first array among a launch's arguments, ``None`` on the host; the launch checks them all."""
     for value in arguments:

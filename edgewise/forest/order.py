@@ -88,7 +88,9 @@ def order_of(weights, maximum):
 
 def is_packed(weights):
     """Whether words hold positions; outlines, whose weights are one number in memory, say nothing of it."""
-    return weights.itemsize < 8 or (weights.strides != (0,) and order_of(weights, False).packed == 1)
+    if weights.itemsize < 8:
+        return True
+    return not arrays.is_one_number(weights) and order_of(weights, False).packed == 1
 
 
 def words_of(order, positions=None):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device, each, threads
+from edgewise.device import arrays, device, each, threads
 from edgewise.primitives.counting_sort import bounds_of, starts_by_key
 
 #: Entries of a bucket, about, and most buckets: as many places as a core can write in turn.
@@ -216,7 +216,7 @@ def seem_sorted(sources, targets, both) -> bool:
 
     Of edges that are one number in memory, as those of a file that has not been read, nothing is known.
     """
-    if len(sources) == 0 or sources.strides == (0,):
+    if len(sources) == 0 or arrays.is_one_number(sources):
         return False
     windows = np.arange(min(len(sources), SAMPLE)) * (len(sources) - 1) // SAMPLE
     places = np.unique(windows[::WINDOW, None] + np.arange(WINDOW))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgewise.device import arrays
 from edgewise.partitions.input import has_self_loops
 from edgewise.partitions.levels import longest_row
 from edgewise.partitions.rating import SHORT, may_be_short
@@ -29,8 +30,11 @@ FEW = 16
 #: Vertices of a part of a mesh from which on less than ``ratings.CUT`` of the edges is between parts, so that
 #: there are no connections: an estimate, which chooses no code.
 LARGE_PART = 1 << 18
-#: What the allocator keeps; and what more of it the lists of a mesh take, of which few places are used.
-KEPT, IN_LISTS = 32 << 20, 16 << 20
+#: Bytes that the allocator keeps: an estimate, which chooses no code.
+KEPT = 32 << 20
+#: Bytes more that the lists of a mesh take on 16 threads, of which few places are used (6b5f5a77, 2026-12-01;
+#: ``bench/notes/partitions.md``): an estimate, which chooses no code.
+IN_LISTS = 16 << 20
 
 
 class Kind(NamedTuple):
@@ -57,7 +61,7 @@ def kind_of(graph):
     """The kind of a graph on the host; that of a random one if nothing is known but its size."""
     columns = graph._edges or graph._rows
     n, count = graph.n_vertices, len(columns[1])
-    if columns[1].strides == (0,) or not count:
+    if arrays.is_one_number(columns[1]) or not count:
         return Kind()
     places = np.arange(min(count, SAMPLE)) * count // min(count, SAMPLE)
     targets = columns[1][places].astype(np.int64)
@@ -79,7 +83,9 @@ def bytes_of(size, kind, k):
     n, entries = size.vertices, size.entries
     copied = (4 + size.weight) * entries + 8 * n if kind.has_loops else 0
     totals = 4 * n * size.threads  # a thread may take the chunks of others
-    clustering = 21 * n + (totals if totals <= TOTALS_BYTES else 0)
+    if kind.is_near and totals > TOTALS_BYTES:
+        totals = 0  # hash tables take their place, which are small, since the rows of meshes are short
+    clustering = 21 * n + min(totals, TOTALS_BYTES)
     has_tables = n * k <= TOTALS_FOR_EACH_ENTRY * entries and not (kind.is_near and n >= LARGE_PART * k)
     tables = 4 * n * k if has_tables else 0
     is_short = may_be_short(n, size.weight, k) and not kind.has_long_rows

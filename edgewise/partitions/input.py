@@ -74,7 +74,7 @@ def positive(sizes):
     A part that is within its limit by the new weights is so by the old ones: with a unit ``u``, the new limit
     is ``u * limit + u - 1``.  Where all weights are 0, so that nothing is to be balanced, vertices weigh 1.
     """
-    if is_one_number(sizes) or sizes.all():
+    if arrays.is_one_number(sizes) or sizes.all():
         return (sizes, 1) if len(sizes) == 0 or sizes[0] else (np.broadcast_to(np.int64(1), len(sizes)), 1)
     total = int(sizes.sum())
     if not total:
@@ -87,19 +87,14 @@ def positive(sizes):
     return np.maximum(unit * sizes, 1), unit
 
 
-def is_one_number(sizes):
-    """Whether all weights are one 1 in memory, so that no pass over them is needed."""
-    return sizes.strides == (0,) and len(sizes) > 0
-
-
 def total_weight(sizes):
     """Sum of the weights of the vertices on the host."""
-    return len(sizes) * int(sizes[0]) if is_one_number(sizes) else int(sizes.sum())
+    return len(sizes) * int(sizes[0]) if arrays.is_one_number(sizes) else int(sizes.sum())
 
 
 def count_above(sizes, limit):
     """Number of the vertices on the host that weigh more than ``limit``."""
-    if is_one_number(sizes):
+    if arrays.is_one_number(sizes):
         return len(sizes) * int(sizes[0] > limit)
     return int(np.count_nonzero(sizes > limit))
 
@@ -202,7 +197,7 @@ def level_of(graph, sizes, scale, *, connects=False):
         elif has_zeros:
             offsets, neighbours, weights = _kept((offsets, neighbours, weights), False)
     none = arrays.empty(0, neighbours.dtype, where)
-    sizes = arrays.empty(0, np.int64, where) if is_one_number(sizes) else arrays.move(sizes, where)
+    sizes = arrays.empty(0, np.int64, where) if arrays.is_one_number(sizes) else arrays.move(sizes, where)
     level = Level(offsets, neighbours, weights, sizes, none)
     return with_rows(level), total, not (has_zeros and connects) and scale is None
 

@@ -97,3 +97,9 @@ def test_every_thread_may_take_chunks_of_the_others():
     size = Size(10**7, 2 * 10**7, 4 * 10**7, 4, 0, 16)
     near = Kind(True, False, False)
     assert bytes_of(size, near, 8) >= 21 * 10**7 + 4 * 16 * 10**7
+
+
+def test_tables_that_take_the_place_of_totals_count_unless_rows_are_short():
+    size = Size(2 * 10**7, 2 * 10**7, 4 * 10**7, 4, 0, 16)
+    assert bytes_of(size, Kind(has_hubs=True), 8) >= 21 * 2 * 10**7 + 2**30
+    assert bytes_of(size, Kind(True), 8) < bytes_of(size, Kind(), 8)
